@@ -1,0 +1,47 @@
+# Two commands: `make start` runs superpac, `make test` checks it. Everything lands in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: start test lint unit lock bench clean
+
+start: $(VENV)/.run-ready
+	$(BIN)/superpac cluster digits --affinity ensc:gamma=5 -k 10 --plot superpac-output/digits.png
+
+test: lint unit
+
+lint: $(VENV)/.test-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/bandit -q -c pyproject.toml -r src
+
+unit: $(VENV)/.test-ready
+	bash tests/system-packages.sh
+	$(BIN)/python -m pytest -q
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "superpac needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run-ready: $(VENV)/bin/python requirements/run.lock pyproject.toml
+	$(PIP) --require-hashes -r requirements/run.lock
+	$(PIP) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.test-ready: $(VENV)/.run-ready requirements/test.lock
+	$(PIP) --require-hashes -r requirements/test.lock
+	@touch $@
+
+$(VENV)/.bench-ready: $(VENV)/.run-ready requirements/bench.lock
+	$(PIP) --require-hashes -r requirements/bench.lock
+	@touch $@
+
+# Re-resolve every locked version (needs uv on the PATH).
+lock:
+	sh requirements/lock.sh
+
+clean:
+	rm -rf $(VENV) build superpac-output .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Clustering with as few human answers as possible."""

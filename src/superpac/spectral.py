@@ -1,0 +1,1 @@
+"""From an affinity matrix to an embedding and labels."""
