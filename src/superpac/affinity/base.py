@@ -29,7 +29,9 @@ def unit_rows(X: NDArray) -> FloatArray:
     """Scale every row to unit length; all-zero rows stay zero."""
     X = np.asarray(X, dtype=np.float64)
     scale = np.abs(X).max(axis=1, keepdims=True, initial=0.0)
-    scaled = X / np.where(scale > 0, scale, 1.0)  # first by the largest entry: 1e300 squared overflows
+    scaled = X / np.where(
+        scale > 0, scale, 1.0
+    )  # first by the largest entry: 1e300 squared overflows
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
     return scaled / np.where(norms > 0, norms, 1.0)
 
