@@ -20,7 +20,8 @@ IntArray = NDArray[np.intp]
 
 def cluster_dims(dim: int | Sequence[int], n_clusters: int) -> list[int]:
     """One dimension a cluster from a single number or a sequence of `n_clusters` of them."""
-    dims = [int(dim)] * n_clusters if np.ndim(dim) == 0 else [int(d) for d in np.asarray(dim)]
+    given = np.atleast_1d(np.asarray(dim))
+    dims = [int(d) for d in (np.repeat(given, n_clusters) if np.ndim(dim) == 0 else given)]
     if len(dims) != n_clusters or min(dims, default=1) < 1:
         raise InputError(
             f"The subspace dimension must be a positive integer or {n_clusters} of them, one a "
@@ -114,8 +115,8 @@ def residuals(X: ArrayLike, bases: Sequence[FloatArray]) -> FloatArray:
     squared = np.einsum("ij,ij->i", points, points)
     kept = np.zeros((points.shape[0], len(bases)))
     ranks = np.array([U.shape[1] for U in bases])
-    filled = np.flatnonzero(ranks)
-    if filled.size:
+    filled = [int(k) for k in np.flatnonzero(ranks)]
+    if filled:
         inner = points @ np.concatenate([bases[k] for k in filled], axis=1)
         starts = np.concatenate([[0], np.cumsum(ranks[filled])[:-1]])
         kept[:, filled] = np.add.reduceat(inner * inner, starts, axis=1)

@@ -39,7 +39,7 @@ def unit_rows(X: NDArray) -> FloatArray:
 @contextmanager
 def use_threads(n_jobs: int | None) -> Iterator[int]:
     """Limit Numba and BLAS to `n_jobs` threads (None or -1: all) and give the number used."""
-    available = numba.config.NUMBA_NUM_THREADS
+    available = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     if n_jobs is None or n_jobs == -1:
         wanted = available
     elif n_jobs >= 1:
