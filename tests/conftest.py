@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from postgres import PostgresServer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -17,6 +19,14 @@ def data_folder() -> Path | None:
         if folder is not None and folder.is_dir():
             return folder
     return None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--fault-count",
+        default=os.environ.get("SUPERPAC_FAULT_COUNT", ""),
+        help="repetitions of each fault test: a number, or 'full' for the number each row names",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -37,3 +47,24 @@ def need_data():
         return path
 
     return need
+
+
+@pytest.fixture
+def fault_count(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """Call with (count of an ordinary run, count of the full run); --fault-count overrides."""
+    wanted = request.config.getoption("--fault-count")
+
+    def count(ordinary: int, full: int) -> int:
+        if wanted == "full":
+            return full
+        return int(wanted) if wanted else ordinary
+
+    return count
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Run one PostgreSQL server for all the tests; each takes a database of its own."""
+    server = PostgresServer()
+    yield server
+    server.stop()

@@ -39,6 +39,7 @@ set an item aside as ``bad`` and back as ``good``; ``name`` a cluster or an item
 ``note`` (any JSON object)."""
 
 _LARGEST = 2**63 - 1
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def canonical(value: Any) -> str:
@@ -50,7 +51,7 @@ def canonical(value: Any) -> str:
     '{"answer":"same","i":1,"j":2}'
     """
     try:
-        text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = _encode(value)
         if "\\ud" in text:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,0 +1,152 @@
+"""A session in one file: a zip of plain JSON lines and a manifest that outlives this program.
+
+``manifest.json`` holds the session's facts, the number of events and the last hash;
+``events.jsonl`` one event a line. The same log always gives the same bytes. An archive comes
+from anywhere, so nothing in it is trusted: no name in it becomes a path, sizes are capped
+before and while reading, every event is validated and the whole chain recomputed.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import IO, Any
+
+from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
+from superpac.events import Draft, check_draft, check_info, check_text
+from superpac.log import Event, SessionInfo, canonical, verify_chain
+from superpac.store.failures import StoreFailure
+from superpac.store.files import atomic_write
+
+VERSION = 1
+
+_MANIFEST, _EVENTS = "manifest.json", "events.jsonl"
+_CAPS = {_MANIFEST: 4 << 20, _EVENTS: 512 << 20}
+_LONGEST_LINE = 1 << 18
+_FIELDS = frozenset(Event.__dataclass_fields__)
+
+
+def write(path: Path, info: SessionInfo, events: Sequence[Event], *, overwrite: bool) -> Path:
+    """Write the archive next to its final place and rename it there."""
+    if path.exists() and not overwrite:
+        raise ConflictError(f"{path} is already there; name another file, or ask to overwrite it.")
+    last = events[-1].hash if events else info.genesis()
+    manifest = {
+        "superpac_archive": VERSION,
+        "session": asdict(info),
+        "events": len(events),
+        "hash": last,
+    }
+    try:
+        with (
+            atomic_write(path) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle,
+        ):
+            bundle.writestr(_entry(_MANIFEST), canonical(manifest) + "\n")
+            with bundle.open(_entry(_EVENTS), "w") as lines:
+                for event in events:
+                    lines.write(canonical(asdict(event)).encode() + b"\n")
+    except OSError as error:
+        raise StoreFailure(
+            f"{path} cannot be written ({error.strerror}); name another file or free some space.",
+            status=507 if error.errno == 28 else 503,
+        ) from error
+    return path
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    # The default date (1980) and fixed modes: equal logs make equal archives.
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
+
+
+def read(path: Path, *, name: str | None = None) -> tuple[SessionInfo, list[Event]]:
+    """Read and check an archive; `name` replaces the session's name, which is not hashed."""
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as bundle:
+            _check_entries(path, bundle)
+            with bundle.open(_MANIFEST) as part:
+                manifest = _json(part.read(_CAPS[_MANIFEST] + 1))
+            info = _info(manifest, name)
+            with bundle.open(_EVENTS) as part:
+                events = list(_events(part, info))
+    except FileNotFoundError as error:
+        raise NotFoundError(f"There is no archive at {path}; check its name.") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DataError(f"{path} is not a whole superpac archive; export it again.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the file.") from error
+    except (InputError, ValueError, TypeError, KeyError) as error:
+        reason = str(error) if isinstance(error, InputError) else "its content has another shape"
+        raise DataError(f"{path} is not a superpac archive of this version: {reason}") from error
+    try:
+        verify_chain(events, info)
+    except StoreError as error:
+        raise DataError(f"{path} was changed since it was written: {error}") from error
+    last = events[-1].hash if events else info.genesis()
+    if (len(events), last) != (manifest.get("events"), manifest.get("hash")):
+        raise DataError(f"{path} does not hold the events that its manifest names; export again.")
+    return info, events
+
+
+def _check_entries(path: Path, bundle: zipfile.ZipFile) -> None:
+    entries = bundle.infolist()
+    if sorted(entry.filename for entry in entries) != sorted(_CAPS):
+        raise DataError(f"it must hold {_MANIFEST} and {_EVENTS} and nothing else.")
+    for entry in entries:
+        if entry.file_size > _CAPS[entry.filename]:
+            raise DataError(
+                f"{entry.filename} would take {entry.file_size} bytes, "
+                f"more than the {_CAPS[entry.filename]} that are allowed."
+            )
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DataError("it uses a compression that is not allowed.")
+
+
+def _json(data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except RecursionError as error:
+        raise DataError("its JSON is nested too deeply.") from error
+    if not isinstance(value, dict):
+        raise DataError("its JSON is not an object.")
+    return value
+
+
+def _info(manifest: dict[str, Any], name: str | None) -> SessionInfo:
+    version = manifest.get("superpac_archive")
+    if version != VERSION:
+        raise DataError(
+            f"its version is {version!r} and this superpac reads {VERSION}; pip install -U superpac"
+        )
+    info = check_info(SessionInfo(**manifest["session"]))
+    return info if name is None else check_info(replace(info, name=name))
+
+
+def _events(part: IO[bytes], info: SessionInfo) -> Iterator[Event]:
+    seen: set[str] = set()
+    size = 0
+    while line := part.readline(_LONGEST_LINE):
+        size += len(line)
+        if size > _CAPS[_EVENTS] or not line.endswith(b"\n"):
+            raise DataError("an event is too long or cut off.")
+        fields = _json(line)
+        if fields.keys() != _FIELDS:
+            raise DataError("an event has other fields than it should.")
+        event = Event(**fields)
+        check_text("at", event.at, 40)
+        check_text("hash", event.hash, 64)
+        check_text("key", event.key, 200)
+        draft = Draft(event.kind, event.body, event.annotator, event.key, event.elapsed_ms)
+        if check_draft(draft, info).body != event.body or type(event.seq) is not int:
+            raise DataError("an event has another form than it should.")
+        if event.key in seen:
+            raise DataError(f"the key {event.key!r} appears twice.")
+        seen.add(event.key)
+        yield event

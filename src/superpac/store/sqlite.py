@@ -1,0 +1,234 @@
+"""SQLite file as a store: one writer, every commit synced, no file ever made by accident.
+
+``journal_mode=DELETE`` with ``synchronous=EXTRA`` syncs the journal, the file and, after the
+journal is unlinked, the folder before a commit returns [1]_. WAL with ``synchronous=NORMAL``
+would be faster and would acknowledge answers that are not on disk.
+
+References
+----------
+.. [1] https://www.sqlite.org/pragma.html#pragma_synchronous
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from superpac.errors import NotFoundError
+from superpac.store import failures, migrate
+from superpac.store.failures import StoreFailure
+from superpac.store.files import sync_folder
+from superpac.store.owner import OwnerLock
+from superpac.store.schema import APPLICATION_ID
+
+T = TypeVar("T")
+
+
+class SqliteBackend:
+    """Runs transactions on one file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made with an empty schema if `create` and there is none.
+    read_only : bool
+        Take no ownership and write nothing.
+    create : bool
+        Whether a missing file may be made; its folder never is.
+    busy_timeout : float
+        Seconds to wait for another program's lock.
+    """
+
+    def __init__(
+        self, path: Path, *, read_only: bool, create: bool, busy_timeout: float, check: bool = True
+    ) -> None:
+        self.path = path.absolute()
+        self.where = str(self.path)
+        self._timeout = busy_timeout
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        self._owner: OwnerLock | None = None
+        if not self.path.exists() and (read_only or not create):
+            raise NotFoundError(f"There is no store at {self.path}; check the name of the file.")
+        if not self.path.parent.is_dir():
+            raise NotFoundError(f"There is no folder {self.path.parent}; make it first.")
+        if not read_only:
+            self._owner = OwnerLock(self.path)
+        try:
+            if not self.path.exists():
+                _make(self.path, busy_timeout)
+            self._open(check)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, check: bool) -> None:
+        status = self.path.stat()
+        if status.st_size == 0:
+            raise StoreFailure(
+                f"{self.where} is empty, so it is not a superpac store; "
+                "restore it from a backup, or remove it to begin a new one."
+            )
+        self._identity = (status.st_dev, status.st_ino)
+        self._engine = create_engine(
+            "sqlite+pysqlite://", creator=self._connect, poolclass=QueuePool, pool_size=1
+        )
+        event.listen(self._engine, "begin", _begin)
+        if check:
+            self.run(lambda connection: migrate.check(connection, self.where))
+
+    def _connect(self) -> sqlite3.Connection:
+        return _connect(self.path, self._timeout, self._read_only)
+
+    def run(
+        self, work: Callable[[Connection], T], write: bool = False, limit: float | None = None
+    ) -> T:
+        """Run `work` in one transaction and return its result once it is committed and synced."""
+        if write and self._read_only:
+            raise StoreFailure(f"{self.where} was opened for reading only; open it for writing.")
+        if not self._lock.acquire(timeout=self._timeout):
+            raise failures.busy(self.where)
+        try:
+            self._check_there()
+            with self._engine.connect().execution_options(superpac_write=write) as connection:
+                try:
+                    with connection.begin():
+                        result = work(connection)
+                except DBAPIError:
+                    # A fresh connection starts from what is on disk, not from what failed.
+                    connection.invalidate()
+                    raise
+            # SQLite goes on writing to a file that was unlinked; such an answer is not kept.
+            self._check_there()
+            return result
+        except DBAPIError as error:
+            raise failures.from_sqlite(error.orig, self.where) from error
+        except sqlite3.Error as error:
+            raise failures.from_sqlite(error, self.where) from error
+        finally:
+            self._lock.release()
+
+    def _check_there(self) -> None:
+        try:
+            status = self.path.stat()
+        except OSError as error:
+            raise failures.vanished(self.where) from error
+        if (status.st_dev, status.st_ino) != self._identity:
+            raise failures.vanished(self.where)
+
+    def now(self, connection: Connection) -> float:
+        """Seconds since 1970; one process owns the file, so its clock will do."""
+        return time.time()
+
+    def integrity(self, connection: Connection) -> str | None:
+        """Return what SQLite finds wrong with the file, or None."""
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        return None if found == "ok" else " ".join(str(found).split())
+
+    def upgrade(self) -> Path | None:
+        """Bring the schema up to date; returns the copy made before, None if nothing was due."""
+        found = self.run(migrate.current)
+        if found is None:
+            raise StoreFailure(f"{self.where} is not a superpac store; name another file.")
+        if found == migrate.SCHEMA:
+            return None
+        if found > migrate.SCHEMA:
+            self.run(lambda connection: migrate.check(connection, self.where))
+        copy = self.path.with_name(f"{self.path.name}.schema-{found}-{secrets.token_hex(3)}")
+        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        plain = self._connect()
+        try:
+            plain.execute("VACUUM INTO ?", (str(copy),))
+        except sqlite3.Error as error:
+            copy.unlink()
+            raise failures.from_sqlite(error, self.where) from error
+        finally:
+            plain.close()
+        sync_folder(self.path.parent)
+        self.run(migrate.upgrade, write=True)
+        return copy
+
+    def close(self) -> None:
+        """Close the file and give up its ownership."""
+        if hasattr(self, "_engine"):
+            self._engine.dispose()
+        if self._owner is not None:
+            self._owner.release()
+
+
+def _connect(path: Path, timeout: float, read_only: bool) -> sqlite3.Connection:
+    # mode=rw never makes a file. A reader also needs it, to roll back what a crash left.
+    connection = sqlite3.connect(
+        f"file:{quote(str(path))}?mode=rw",
+        uri=True,
+        timeout=timeout,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if (
+            connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID
+            and (connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        ):
+            raise StoreFailure(f"{path} belongs to another program; name another file.")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+        else:
+            mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+            connection.execute("PRAGMA synchronous = EXTRA")
+            if mode != "delete":
+                raise failures.busy(str(path))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _begin(connection: Connection) -> None:
+    write = connection.get_execution_options().get("superpac_write")
+    # Taking the write lock first means that a transaction never fails half-way for a lock.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _make(path: Path, timeout: float) -> None:
+    """Make a store under another name and link it into place, so that no half-made one is seen."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        engine = create_engine(
+            "sqlite+pysqlite://", creator=lambda: _connect(draft, timeout, False)
+        )
+        event.listen(engine, "begin", _begin)
+        try:
+            options = {"superpac_write": True}
+            with engine.execution_options(**options).begin() as connection:
+                migrate.upgrade(connection)
+        finally:
+            engine.dispose()
+        os.link(draft, path)
+        sync_folder(path.parent)
+    except DBAPIError as error:
+        raise failures.from_sqlite(error.orig, str(path)) from error
+    except OSError as error:
+        raise StoreFailure(
+            f"{path} cannot be made ({error.strerror}); make its folder writable, "
+            "or name another file.",
+            status=503,
+        ) from error
+    finally:
+        for leftover in (draft, draft.with_name(draft.name + "-journal")):
+            leftover.unlink(missing_ok=True)
