@@ -1,0 +1,199 @@
+"""NumPy files and arrays. Nothing is unpickled, no header is believed without its bytes."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import ArrayLike, NDArray
+
+from superpac.data.checks import as_numbers, check_size, reading
+from superpac.data.dataset import Dataset
+from superpac.errors import DataError
+
+Header = tuple[tuple[int, ...], np.dtype]
+
+
+def load_npy(
+    path: Path,
+    *,
+    labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Dataset:
+    """Read an ``.npy`` file: (points, values), or images as (points, height, width[, 3])."""
+    with reading(path, "an .npy file"), open(path, "rb") as file:
+        header = _header(file, str(path))
+        _check_header(header, path.stat().st_size, str(path))
+        file.seek(0)
+        array = npy.read_array(file, allow_pickle=False)
+    return from_array(
+        array, labels=labels, ids=ids, image_shape=image_shape, name=path.stem, source=str(path)
+    )
+
+
+def load_npz(
+    path: Path,
+    *,
+    labels: str | ArrayLike | None = None,
+    ids: str | ArrayLike | None = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Dataset:
+    """Read an ``.npz`` file.
+
+    Points are the array ``X``, else the only array of two or more dimensions. Taken along where
+    present: ``y``, ``ids``, ``image_shape``; any other array of one value a point becomes an
+    extra. `labels` and `ids` may name another key.
+    """
+    with reading(path, "an .npz file"), zipfile.ZipFile(path) as archive:
+        headers = _headers(archive, path)
+        key = choose_points(
+            {k: shape for k, (shape, dtype) in headers.items() if dtype.kind in "biufc"},
+            ("X",),
+            path,
+            all_shapes={k: shape for k, (shape, _) in headers.items()},
+        )
+        points = _member(archive, path, key, headers)
+        named = {
+            "labels": _named(labels, "y", "labels", headers, path),
+            "ids": _named(ids, "ids", "ids", headers, path),
+            "image_shape": _named(image_shape, "image_shape", "image_shape", headers, path),
+        }
+        facts: dict[str, Any] = {
+            k: _member(archive, path, v, headers) if isinstance(v, str) else v
+            for k, v in named.items()
+        }
+        used = {key, "image_shape", *(v for v in named.values() if isinstance(v, str))}
+        extras = {
+            k: _member(archive, path, k, headers)
+            for k, (shape, dtype) in headers.items()
+            if k not in used and shape == points.shape[:1] and dtype.kind in "biuf"
+        }
+    shape = facts.pop("image_shape")
+    return from_array(
+        points,
+        image_shape=None if shape is None else tuple(np.asarray(shape).ravel().tolist()),
+        extras=extras,
+        name=path.stem,
+        source=str(path),
+        **facts,
+    )
+
+
+def from_array(
+    values: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    image_shape: tuple[int, ...] | None = None,
+    columns: tuple[str, ...] | None = None,
+    extras: Mapping[str, NDArray] | None = None,
+    name: str = "array",
+    source: str = "array",
+) -> Dataset:
+    """Make a data set of an array already in memory; 3-D and 4-D arrays are stacks of images."""
+    if isinstance(labels, str) or isinstance(ids, str):
+        raise DataError(
+            f"{source}: has no named columns, so labels and ids must be given as one value a point."
+        )
+    points = values
+    if not hasattr(values, "tocsr") and not isinstance(values, np.ma.MaskedArray):
+        points = as_numbers(values, source)
+        stack = points.ndim == 3 or (points.ndim == 4 and points.shape[3] in (1, 3))
+        if stack and image_shape is None and points.size:
+            image_shape = points.shape[1:3] if points.shape[3:] in ((), (1,)) else points.shape[1:]
+            points = points.reshape(len(points), -1)
+    return Dataset(
+        points,  # type: ignore[arg-type]
+        ids=ids,  # type: ignore[arg-type]
+        y=labels,  # type: ignore[arg-type]
+        name=name,
+        image_shape=image_shape,
+        columns=columns,
+        extras=extras or {},
+        source=source,
+    )
+
+
+def choose_points(
+    shapes: Mapping[str, tuple[int, ...]],
+    names: tuple[str, ...],
+    path: Path,
+    all_shapes: Mapping[str, tuple[int, ...]] | None = None,
+) -> str:
+    """Which of several arrays are the points: one of these names, else the only matrix."""
+    for name in names:
+        if name in shapes or name in (all_shapes or {}):
+            return name
+    matrices = [k for k, shape in shapes.items() if len(shape) >= 2 and min(shape) > 1]
+    if len(matrices) == 1:
+        return matrices[0]
+    held = ", ".join(f"{k} {shape}" for k, shape in list((all_shapes or shapes).items())[:8])
+    raise DataError(
+        f"{path}: which array holds the points is not clear (it has {held or 'none'}); "
+        f"name it {names[0]!r} or keep a single 2-D array in the file."
+    )
+
+
+def _headers(archive: zipfile.ZipFile, path: Path) -> dict[str, Header]:
+    headers = {}
+    for info in archive.infolist():
+        if info.filename.endswith(".npy"):
+            where = f"{path}, array {info.filename[:-4]!r}"
+            with archive.open(info) as member:
+                header = _header(member, where)
+            if not header[1].hasobject:
+                _check_header(header, info.file_size, where)
+            headers[info.filename[:-4]] = header
+    return headers
+
+
+def _header(file: IO[bytes], where: str) -> Header:
+    version = npy.read_magic(file)
+    if version == (1, 0):
+        shape, _, dtype = npy.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, _, dtype = npy.read_array_header_2_0(file)
+    else:
+        raise DataError(f"{where}: .npy version {version} is not read; save it with np.save again.")
+    return shape, dtype
+
+
+def _check_header(header: Header, stored: int, where: str) -> None:
+    """Memory is taken for what the header claims, so the claim must be covered by bytes."""
+    shape, dtype = header
+    if dtype.hasobject:
+        as_numbers(np.empty(0, dtype=object), where)
+    values = 1
+    for side in shape:
+        values *= side
+    check_size(values, dtype.itemsize, where)
+    if values * dtype.itemsize > stored:
+        raise DataError(
+            f"{where}: is cut off, {values * dtype.itemsize:,} bytes of values are announced and "
+            f"{stored:,} are there; copy or download the file again."
+        )
+
+
+def _member(
+    archive: zipfile.ZipFile, path: Path, key: str, headers: Mapping[str, Header]
+) -> NDArray:
+    where = f"{path}, array {key!r}"
+    if headers[key][1].hasobject:
+        as_numbers(np.empty(0, dtype=object), where)
+    with archive.open(f"{key}.npy") as member:
+        return npy.read_array(member, allow_pickle=False)
+
+
+def _named(given: Any, default: str, option: str, headers: Mapping[str, Header], path: Path) -> Any:
+    if given is None:
+        return default if default in headers else None
+    if isinstance(given, str) and given not in headers:
+        raise DataError(
+            f"{path}: has no array {given!r} for {option}=; it has {', '.join(sorted(headers))}."
+        )
+    return given

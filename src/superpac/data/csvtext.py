@@ -1,0 +1,134 @@
+"""What a CSV file looks like, and which line of it is wrong."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from superpac.errors import DataError
+
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Line of the first row, delimiter, whether that row is a header, and the columns' names."""
+
+    start: int
+    delimiter: str
+    header: bool
+    columns: tuple[str, ...]
+
+
+def inspect(path: Path) -> Layout:
+    """Look at the first two lines.
+
+    The first is a header if none of its cells is a number, if a cell is text where the second
+    line has a number, or if it reads 0, 1, 2, ... as pandas writes unnamed columns.
+    """
+    with open(path, "rb") as file:
+        start = file.read(2**16)
+    if not start.strip():
+        raise DataError(f"{path}: the file is empty; give one line a point.")
+    if b"\0" in start:
+        raise DataError(f"{path}: holds binary data, not text; give the file its right extension.")
+    first_line = start.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()[0]
+    delimiter = max(_DELIMITERS, key=first_line.count)
+    rows = _rows(path, delimiter)
+    start_line, first = next(rows)
+    second = next(rows, (0, None))[1]
+    header = _is_header(first, second)
+    names = first if header else [str(k) for k in range(len(first))]
+    return Layout(start_line, delimiter, header, tuple(c.strip() for c in names))
+
+
+def explain(path: Path, layout: Layout, skip: Collection[int]) -> None:
+    """Raise for the first cell that cannot be used, naming its line and column; else return."""
+    numbered = layout.columns
+    for k, (line, row) in enumerate(_rows(path, layout.delimiter)):
+        if len(row) != len(numbered):
+            raise DataError(
+                f"{path}: line {line} has {len(row)} values, the first line has {len(numbered)}; "
+                "give every line equally many (quote values that contain the delimiter "
+                f"{layout.delimiter!r})."
+            )
+        if k == 0 and layout.header:
+            continue
+        for j, (name, cell) in enumerate(zip(numbered, row, strict=True)):
+            if j not in skip:
+                _check_cell(cell.strip(), f"{path}: line {line}, column {name!r}", name)
+            elif not cell.strip():
+                raise DataError(f"{path}: line {line}, column {name!r} is empty; fill it in.")
+
+
+def _check_cell(cell: str, where: str, name: str) -> None:
+    if not cell:
+        raise DataError(
+            f"{where} is empty; remove the line, fill the value in, or drop the column."
+        )
+    value = _number(cell)
+    if value is None:
+        if cell.lower() in ("true", "false"):
+            return
+        raise DataError(
+            f"{where} holds {cell[:40]!r}, which is not a number; if the column is the true class "
+            f"or an id say so with labels={name!r} or ids={name!r} (--labels, --ids), else remove "
+            "it or turn it into numbers."
+        )
+    if not math.isfinite(value):
+        what = "NaN" if math.isnan(value) else "infinite"
+        raise DataError(
+            f"{where} is {what}; remove the line, fill the value in, or drop the column."
+        )
+    if abs(value) > 2**53 and cell.lstrip("+-").isdigit():
+        raise DataError(
+            f"{where} is {cell[:40]}, an integer beyond 2**53 that floating point cannot hold "
+            f"exactly; if the column is an id say so with ids={name!r} (--ids), else scale it down."
+        )
+
+
+def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number (of the row's first line) and cells of every row that is not blank."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter)
+        try:
+            begin = 1
+            for row in reader:
+                if row:
+                    yield begin, row
+                begin = reader.line_num + 1
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{path}: is not UTF-8 text near line {reader.line_num + 1}; save it as UTF-8."
+            ) from error
+        except csv.Error as error:
+            raise DataError(
+                f"{path}: line {reader.line_num} cannot be read ({error}); check its quotes."
+            ) from error
+
+
+def _is_header(first: list[str], second: list[str] | None) -> bool:
+    numeric = [_number(c.strip()) is not None for c in first]
+    if not any(numeric):
+        return True
+    unnamed = first[1:] if first[0] == "" else first
+    if len(unnamed) >= 4 and unnamed == [str(k) for k in range(len(unnamed))]:
+        return True
+    if second is None or len(second) != len(first):
+        return False
+    return any(
+        a.strip() and not n and _number(b.strip()) is not None
+        for a, n, b in zip(first, numeric, second, strict=True)
+    )
+
+
+def _number(text: str) -> float | None:
+    if "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,355 @@
+"""A data set: points, their names, true classes where known, and how to draw a point."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image
+
+from superpac.data import drawing
+from superpac.data.checks import as_ids, as_labels, as_points
+from superpac.data.pictures import LIMIT_PIXELS
+from superpac.errors import DataError, InputError
+
+Kind = Literal["image", "table", "vector"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Points with names, in the form in which everything else in the package takes them.
+
+    Whatever is given is checked here, once: a `Dataset` that exists is usable.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, D)
+        One point per row; keeps its storage type (``uint8`` pixels stay ``uint8``).
+    ids : array-like of n values, optional
+        Distinct names of the points; row numbers if left out.
+    y : array-like of n values, optional
+        True classes, used for measuring only. Any labels; kept as 0-based integers.
+    class_names : tuple of str, optional
+        Names of the classes; with them ``y`` must already be 0-based.
+    name : str
+        What people call the data.
+    kind : {"image", "table", "vector"}, optional
+        How a point is drawn. By default an image where `image_shape` is given, a table where
+        `columns` is, else a vector.
+    image_shape : tuple, optional
+        ``(height, width)`` or ``(height, width, 3)``, such that
+        ``X[i].reshape(image_shape)`` is upright.
+    columns : tuple of D str, optional
+        Column names.
+    paths : tuple of n paths, optional
+        Original image files.
+    default_dim : int, optional
+        Subspace dimension that the literature uses for this data.
+    extras : mapping of str to array
+        Further facts, one value a point (such as ``bad`` of the Yale faces).
+    shown : array-like of shape (n, D), optional
+        Values to draw instead of `X`, for points that were rescaled.
+    source : str
+        Where the points came from; errors name it.
+    limit_pixels : int
+        Largest original image that `draw` decodes.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> data = Dataset([[1, 0], [2, 0], [0, 1]], y=["a", "a", "b"], name="toy")
+    >>> data
+    Dataset('toy', 3 points, 2 values each, 2 classes, vector)
+    >>> data.subset([0, 2]).ids.tolist()
+    ['0', '2']
+    """
+
+    X: NDArray
+    ids: NDArray[np.str_] = None  # type: ignore[assignment]  # set in __post_init__
+    y: NDArray[np.intp] | None = None
+    class_names: tuple[str, ...] | None = None
+    name: str = "data"
+    kind: Kind = None  # type: ignore[assignment]  # set in __post_init__
+    image_shape: tuple[int, ...] | None = None
+    columns: tuple[str, ...] | None = None
+    paths: tuple[Path, ...] | None = None
+    default_dim: int | None = None
+    extras: Mapping[str, NDArray] = field(default_factory=dict)
+    shown: NDArray | None = None
+    source: str = "array"
+    limit_pixels: int = LIMIT_PIXELS
+
+    def __post_init__(self) -> None:
+        columns = None if self.columns is None else tuple(str(c) for c in self.columns)
+        X = as_points(self.X, self.source, columns)
+        n, dim = X.shape
+        if columns is not None and len(columns) != dim:
+            raise DataError(
+                f"{self.source}: {len(columns)} column names for {dim} columns; give one a column."
+            )
+        kind = self.kind or ("image" if self.image_shape else "table" if columns else "vector")
+        if kind not in ("image", "table", "vector"):
+            raise InputError(f"kind must be 'image', 'table' or 'vector', not {kind!r}.")
+        if kind == "table" and columns is None:
+            columns = tuple(str(j) for j in range(dim))
+        y, names = self._check_classes(n)
+        if self.paths is not None and len(self.paths) != n:
+            raise DataError(f"{self.source}: {len(self.paths)} image files for {n} points.")
+        settled = {
+            "X": _read_only(X),
+            "ids": _read_only(as_ids(self.ids, n, self.source)),
+            "y": y if y is None else _read_only(y),
+            "class_names": names,
+            "kind": kind,
+            "image_shape": _check_shape(self.image_shape, kind, dim, self.source),
+            "columns": columns,
+            "extras": {k: _read_only(_check_extra(v, n, k)) for k, v in self.extras.items()},
+        }
+        if self.shown is not None:
+            shown = as_points(self.shown, self.source, columns)
+            if shown.shape != X.shape:
+                raise DataError(f"{self.source}: shown has shape {shown.shape}, X has {X.shape}.")
+            settled["shown"] = _read_only(shown)
+        for key, value in settled.items():
+            object.__setattr__(self, key, value)
+
+    def _check_classes(self, n: int) -> tuple[NDArray[np.intp] | None, tuple[str, ...] | None]:
+        if self.y is None:
+            return None, None
+        if self.class_names is None:
+            return as_labels(self.y, n, self.source)
+        y = np.asarray(self.y)
+        names = tuple(str(c) for c in self.class_names)
+        if y.shape != (n,) or y.dtype.kind not in "iu":
+            raise DataError(
+                f"{self.source}: labels must be {n} integers where class names are given; "
+                f"got {y.dtype} of shape {y.shape}."
+            )
+        if n and not (y.min() >= 0 and y.max() < len(names)):
+            raise DataError(
+                f"{self.source}: labels run from {y.min()} to {y.max()}, which does not fit "
+                f"{len(names)} class names; count classes from 0."
+            )
+        return y.astype(np.intp), names
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def __repr__(self) -> str:
+        classes = "" if self.n_classes is None else f", {self.n_classes} classes"
+        n, dim = self.X.shape
+        return f"Dataset({self.name!r}, {n} points, {dim} values each{classes}, {self.kind})"
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of true classes that occur, or None where the truth is not known."""
+        return None if self.y is None else len(np.unique(self.y))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over shape, type and bytes of the points and over their ids, in row order."""
+        stored = self.X.astype(self.X.dtype.newbyteorder("<"), copy=False)
+        digest = hashlib.sha256(json.dumps([stored.shape, stored.dtype.str]).encode())
+        digest.update(np.ascontiguousarray(stored).data)
+        digest.update(json.dumps(self.ids.tolist()).encode())
+        return digest.hexdigest()
+
+    def points(self) -> NDArray[np.float64]:
+        """Return a fresh ``float64`` copy of the points, for computing.
+
+        Examples
+        --------
+        >>> Dataset([[1, 2], [3, 4]]).points().dtype
+        dtype('float64')
+        """
+        return np.array(self.X, dtype=np.float64, order="C")
+
+    def subset(self, indices: ArrayLike) -> Dataset:
+        """Return the points at these row numbers (or where a mask is true), in that order.
+
+        Parameters
+        ----------
+        indices : array-like of int or bool
+            Distinct row numbers, or one truth value a point.
+        """
+        rows = np.asarray(indices)
+        if rows.dtype == bool and rows.shape == (len(self),):
+            rows = np.flatnonzero(rows)
+        if rows.ndim != 1 or len(rows) == 0 or rows.dtype.kind not in "iu":
+            raise InputError("indices must be a non-empty list of row numbers or a mask of rows.")
+        if rows.min() < 0 or rows.max() >= len(self):
+            raise InputError(
+                f"indices run from {rows.min()} to {rows.max()}; "
+                f"{self.name} has rows 0 to {len(self) - 1}."
+            )
+        return replace(
+            self,
+            X=self.X[rows],
+            ids=self.ids[rows],
+            y=None if self.y is None else self.y[rows],
+            paths=None if self.paths is None else tuple(self.paths[i] for i in rows),
+            extras={k: v[rows] for k, v in self.extras.items()},
+            shown=None if self.shown is None else self.shown[rows],
+        )
+
+    def shuffled(self, seed: int) -> Dataset:
+        """Return the same points in a random order; many files are sorted by class."""
+        return self.subset(np.random.default_rng(seed).permutation(len(self)))
+
+    def sample_classes(self, n_classes: int, per_class: int | None, seed: int) -> Dataset:
+        """Draw classes, then points of each, as the paper's experiments do.
+
+        Parameters
+        ----------
+        n_classes : int
+            How many classes; drawn without replacement.
+        per_class : int or None
+            How many points of each; None takes all.
+        seed : int
+            Same seed, same subset.
+
+        Returns
+        -------
+        Dataset
+            Rows in random order, classes renumbered from 0.
+
+        References
+        ----------
+        Lipor and Balzano, "Leveraging Union of Subspace Structure to Improve Constrained
+        Clustering", ICML 2017, section 5.
+
+        Examples
+        --------
+        >>> from superpac.data import load
+        >>> load("digits").sample_classes(3, 50, seed=0)
+        Dataset('digits', 150 points, 64 values each, 3 classes, image)
+        """
+        if self.y is None or self.class_names is None:
+            raise InputError(f"{self.name} has no true classes to sample from; give labels.")
+        present, counts = np.unique(self.y, return_counts=True)
+        if not 1 <= n_classes <= len(present):
+            raise InputError(
+                f"n_classes must be 1 to {len(present)} for {self.name}; got {n_classes}."
+            )
+        rng = np.random.default_rng(seed)
+        chosen = np.sort(rng.choice(present, n_classes, replace=False))
+        rows = []
+        for c in chosen:
+            members = np.flatnonzero(self.y == c)
+            if per_class is not None:
+                if not 1 <= per_class <= len(members):
+                    raise InputError(
+                        f"per_class must be 1 to {counts.min()} for {self.name}, whose class "
+                        f"{self.class_names[c]!r} has {len(members)} points; got {per_class}."
+                    )
+                members = rng.choice(members, per_class, replace=False)
+            rows.append(members)
+        picked = rng.permutation(np.concatenate(rows))
+        part = self.subset(picked)
+        names = tuple(self.class_names[c] for c in chosen)
+        return replace(part, y=np.searchsorted(chosen, self.y[picked]), class_names=names)
+
+    def standardised(self) -> Dataset:
+        """Return columns with zero mean and unit variance; constant columns become zero.
+
+        The original values stay in `shown`, so that people still see them.
+
+        Examples
+        --------
+        >>> Dataset([[1, 5], [3, 5]]).standardised().X.tolist()
+        [[-1.0, 0.0], [1.0, 0.0]]
+        """
+        X = self.points()
+        constant = X.max(axis=0) == X.min(axis=0)
+        X /= np.where(constant, 1.0, np.abs(X).max(axis=0))  # the square of 1e300 would overflow
+        X -= X.mean(axis=0)
+        X[:, constant] = 0.0
+        X /= np.where(constant, 1.0, X.std(axis=0))
+        return replace(self, X=X, shown=self.X if self.shown is None else self.shown)
+
+    @cached_property
+    def value_range(self) -> tuple[float, float]:
+        """Smallest and largest value over all drawn points: black and white of the pictures."""
+        values = self.X if self.shown is None else self.shown
+        return float(values.min()), float(values.max())
+
+    def describe(self, i: int) -> list[tuple[str, str]]:
+        """Return column names and readable values of point i; never the true class.
+
+        Examples
+        --------
+        >>> Dataset([[1.5, 2], [3, 4]], columns=("width", "height")).describe(0)
+        [('width', '1.5'), ('height', '2')]
+        """
+        row = self._row(i)
+        names = self.columns or tuple(str(j) for j in range(len(row)))
+        return [(c, f"{v:.6g}") for c, v in zip(names, row.tolist(), strict=True)]
+
+    def draw(self, i: int, size: int | None = None) -> Image.Image:
+        """Draw point i for a person to look at; never shows the true class.
+
+        Parameters
+        ----------
+        i : int
+            Row number.
+        size : int, optional
+            Longest side in pixels at most. By default small images are enlarged to about 160,
+            originals are reduced to 1024 where they are larger.
+
+        Returns
+        -------
+        PIL.Image.Image
+            Mode ``L`` or ``RGB``; an image, a card with the values of a table row, or a plot.
+        """
+        row = self._row(i)
+        if size is not None and size < 1:
+            raise InputError(f"size must be at least 1 pixel; got {size}.")
+        if self.paths is not None:
+            return drawing.original(self.paths[i], size or 1024, self.limit_pixels)
+        if self.image_shape is not None:
+            return drawing.pixels(row.reshape(self.image_shape), self.value_range, size)
+        if self.kind == "table":
+            return drawing.card(self.describe(i), size)
+        return drawing.plot(row, self.value_range, size)
+
+    def _row(self, i: int) -> NDArray:
+        if not 0 <= i < len(self):
+            raise InputError(f"{self.name} has points 0 to {len(self) - 1}; got {i}.")
+        return (self.X if self.shown is None else self.shown)[i]
+
+
+def _read_only(array: NDArray) -> NDArray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_shape(
+    shape: tuple[int, ...] | None, kind: str, dim: int, source: str
+) -> tuple[int, ...] | None:
+    if shape is None:
+        if kind == "image":
+            raise DataError(f"{source}: images need image_shape, such as (28, 28).")
+        return None
+    sides = tuple(int(s) for s in shape)
+    fits = len(sides) in (2, 3) and min(sides) > 0 and int(np.prod(sides)) == dim
+    if not fits or (len(sides) == 3 and sides[2] != 3):
+        raise DataError(
+            f"{source}: image_shape {sides} does not fit {dim} values a point; it must be "
+            "(height, width) or (height, width, 3) with that product."
+        )
+    return sides
+
+
+def _check_extra(values: ArrayLike, n: int, key: str) -> NDArray:
+    array = np.asarray(values)
+    if array.ndim == 0 or len(array) != n:
+        raise DataError(f"extras[{key!r}] must have one value for each of {n} points.")
+    return array

@@ -1,0 +1,124 @@
+"""HDF5 files and MATLAB files of either kind, chosen by what the file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import io, sparse
+
+from superpac.data.arrays import choose_points, from_array
+from superpac.data.checks import check_size, reading
+from superpac.data.dataset import Dataset
+from superpac.errors import DataError
+
+_POINTS = ("X", "fea", "data")
+_LABELS = ("y", "gnd", "Y", "labels", "label")
+_NUMERIC = ("double", "single", "logical", "sparse")
+
+
+def load_mat(path: Path, **options: Any) -> Dataset:
+    """Read a ``.mat`` file of version 4 to 7.3.
+
+    Points are the variable ``X``, ``fea`` or ``data``, else the only matrix; true classes
+    ``y``, ``gnd`` or ``labels``. Rows are points; columns are, where there are as many labels
+    as columns and not as rows.
+    """
+    with reading(path, "a .mat file"):
+        if h5py.is_hdf5(path):
+            # MATLAB stores arrays column by column, h5py reads them row by row.
+            return _load_hdf5(path, transpose=True, **options)
+        held = {n: (shape, kind) for n, shape, kind in io.whosmat(path)}
+        shapes = {n: s for n, (s, k) in held.items() if k in _NUMERIC or "int" in k}
+        everything = {n: s for n, (s, _) in held.items()}
+
+        def read(name: str) -> NDArray:
+            check_size(int(np.prod(held[name][0], dtype=object)), 8, f"{path}, variable {name!r}")
+            value = io.loadmat(path, variable_names=[name])[name]
+            return value.toarray() if sparse.issparse(value) else value
+
+        return _assemble(path, shapes, everything, read, orient=True, **options)
+
+
+def load_hdf5(path: Path, **options: Any) -> Dataset:
+    """Read an HDF5 file: ``X`` (else the only matrix), ``y``, ``ids``, ``image_shape``."""
+    with reading(path, "an HDF5 file"):
+        return _load_hdf5(path, transpose=False, **options)
+
+
+def _load_hdf5(path: Path, transpose: bool, **options: Any) -> Dataset:
+    with h5py.File(path, "r") as file:
+        found: dict[str, h5py.Dataset] = {}
+
+        def note(name: str, item: object) -> None:
+            # Links out of the file are not visited, so none is followed.
+            if isinstance(item, h5py.Dataset) and not name.startswith("#"):
+                found[name] = item
+
+        file.visititems(note)
+        turn = (lambda s: s[::-1]) if transpose else (lambda s: s)
+        shapes = {k: turn(v.shape) for k, v in found.items() if v.dtype.kind in "biufc" and v.shape}
+        everything = {k: turn(v.shape or ()) for k, v in found.items()}
+
+        def read(name: str) -> NDArray:
+            values = read_dataset(found[name], f"{path}, dataset {name!r}")
+            return values.T if transpose else values
+
+        return _assemble(path, shapes, everything, read, orient=transpose, **options)
+
+
+def read_dataset(item: h5py.Dataset, where: str) -> NDArray:
+    """One dataset's values; refused where they lie in another file or are too many."""
+    if item.is_virtual or item.external:
+        raise DataError(f"{where}: its values lie in another file; store them in this one.")
+    check_size(int(np.prod(item.shape or (0,), dtype=object)), item.dtype.itemsize, where)
+    return item.asstr()[...] if h5py.check_string_dtype(item.dtype) else item[...]
+
+
+def _assemble(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]],
+    everything: Mapping[str, tuple[int, ...]],
+    read: Callable[[str], NDArray],
+    *,
+    orient: bool,
+    labels: str | ArrayLike | None = None,
+    ids: str | ArrayLike | None = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Dataset:
+    X = read(choose_points(shapes, _POINTS, path, everything))
+    y = _pick(labels, _LABELS if orient else ("y",), "labels", everything, read, path)
+    names = _pick(ids, ("ids",), "ids", everything, read, path)
+    if orient and y is not None and X.ndim == 2 and np.size(y) == X.shape[1] != X.shape[0]:
+        X = X.T
+    if image_shape is None and "image_shape" in everything:
+        image_shape = tuple(int(s) for s in np.ravel(read("image_shape")))
+    return from_array(
+        X, labels=y, ids=names, image_shape=image_shape, name=path.stem, source=str(path)
+    )
+
+
+def _pick(
+    given: Any,
+    defaults: tuple[str, ...],
+    option: str,
+    held: Mapping[str, tuple[int, ...]],
+    read: Callable[[str], NDArray],
+    path: Path,
+) -> Any:
+    if given is None:
+        vectors = {k for k, shape in held.items() if shape and np.prod(shape) == max(shape)}
+        name = next((k for k in defaults if k in vectors), None)
+    elif isinstance(given, str):
+        name = given
+        if name not in held:
+            raise DataError(
+                f"{path}: has no {given!r} for {option}=; it has {', '.join(sorted(held))}."
+            )
+    else:
+        return given
+    return None if name is None else read(name)

@@ -1,0 +1,190 @@
+"""The one way in: whatever people have their points in becomes a `Dataset`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from superpac.data import arrays, hdf5, images, tables
+from superpac.data.benchmarks import load_benchmark
+from superpac.data.catalogue import CATALOGUE
+from superpac.data.dataset import Dataset
+from superpac.data.pictures import LIMIT_PIXELS, raster_suffixes
+from superpac.errors import DataError, InputError, NotFoundError
+
+_READERS: dict[str, Callable[..., Dataset]] = {
+    ".npy": arrays.load_npy,
+    ".npz": arrays.load_npz,
+    ".csv": tables.load_csv,
+    ".tsv": tables.load_csv,
+    ".txt": tables.load_csv,
+    ".data": tables.load_csv,
+    ".parquet": tables.load_parquet,
+    ".pq": tables.load_parquet,
+    ".mat": hdf5.load_mat,
+    ".h5": hdf5.load_hdf5,
+    ".hdf5": hdf5.load_hdf5,
+    ".hdf": hdf5.load_hdf5,
+}
+
+
+def load(
+    what: str | os.PathLike[str] | ArrayLike | pd.DataFrame | Dataset,
+    *,
+    labels: str | int | ArrayLike | None = None,
+    size: int | tuple[int, int] | None = None,
+    grey: bool = True,
+    ids: str | int | ArrayLike | None = None,
+    standardise: bool = False,
+    image_shape: tuple[int, ...] | None = None,
+    limit_pixels: int = LIMIT_PIXELS,
+) -> Dataset:
+    """Load points from a benchmark's name, a file, an image folder, an array or a DataFrame.
+
+    Parameters
+    ----------
+    what : str, path, array-like, DataFrame or Dataset
+        A name from `superpac.data.available`; a ``.npy``, ``.npz``, ``.csv``, ``.tsv``,
+        ``.parquet``, ``.mat`` or ``.h5`` file; a folder of images; or points in memory. A name
+        wins over a file of the same name; write ``./digits`` for the file.
+    labels : str, int or array-like, optional
+        True classes, for measuring only: a column's name or number, an array's name in the
+        file, "folders" for an image folder, or one label a point.
+    size : int or (height, width), optional
+        For image folders: resize to this.
+    grey : bool, default=True
+        For image folders: grey values instead of colours.
+    ids : str, int or array-like, optional
+        Names of the points, given as `labels` is.
+    standardise : bool, default=False
+        Scale every column to zero mean and unit variance (constant ones to zero), as tables
+        with mixed units need.
+    image_shape : tuple, optional
+        For arrays and tables whose rows are images: (height, width) or (height, width, 3).
+    limit_pixels : int
+        For image folders: larger images are refused undecoded.
+
+    Returns
+    -------
+    Dataset
+        At least two points.
+
+    Raises
+    ------
+    DataError
+        The data cannot be used; the sentence names the file, the row and a remedy.
+    NotFoundError
+        There is no such file or benchmark.
+
+    Examples
+    --------
+    >>> from superpac.data import load
+    >>> load("digits")
+    Dataset('digits', 1797 points, 64 values each, 10 classes, image)
+    >>> load([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], labels=["a", "b", "b"]).y.tolist()
+    [0, 1, 1]
+    """
+    given = {"labels": labels, "ids": ids, "image_shape": image_shape}
+    only_images = {"size": size, "grey": None if grey else grey}
+    if isinstance(what, str | os.PathLike):
+        data = _from_place(what, given, only_images, limit_pixels)
+    else:
+        _refuse(only_images, "an image folder")
+        data = _from_memory(what, given)
+    if len(data) < 2:
+        raise DataError(f"{data.source}: has 1 point, at least two are needed; add rows.")
+    return data.standardised() if standardise else data
+
+
+def _from_place(
+    what: str | os.PathLike[str],
+    given: dict[str, Any],
+    only_images: dict[str, Any],
+    limit_pixels: int,
+) -> Dataset:
+    if isinstance(what, str) and what in CATALOGUE:
+        _refuse({**given, **only_images}, "other data than a benchmark, whose facts are known,")
+        return load_benchmark(what)
+    try:
+        path = Path(what).expanduser()
+        exists = path.exists()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise NotFoundError(f"{str(what)[:200]!r} is not a usable path ({error}).") from error
+    if not exists:
+        raise NotFoundError(_not_found(str(what)))
+    if path.is_dir():
+        _refuse({"image_shape": given.pop("image_shape")}, "arrays and tables")
+        return images.load_images(
+            path,
+            **_check_folder_labels(given),
+            size=only_images["size"],
+            grey=only_images["grey"] is None,
+            limit_pixels=limit_pixels,
+        )
+    _refuse(only_images, "an image folder")
+    suffix = path.suffix.lower()
+    if suffix not in _READERS:
+        if suffix in raster_suffixes():
+            raise DataError(
+                f"{path}: is a single image; give the folder that holds all the images."
+            )
+        raise DataError(
+            f"{path}: files ending in {suffix or 'nothing'} are not read; give "
+            f"{', '.join(_READERS)}, or a folder of images."
+        )
+    if not path.is_file():
+        raise DataError(f"{path}: is not a plain file; give the path of a data file.")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty; give at least two points.")
+    return _READERS[suffix](path, **given)
+
+
+def _check_folder_labels(given: dict[str, Any]) -> dict[str, Any]:
+    for option, allowed in (("labels", "'folders' or "), ("ids", "")):
+        value = given[option]
+        if isinstance(value, str | int) and not (option == "labels" and value == "folders"):
+            raise InputError(
+                f"{option} must be {allowed}one value a file for an image folder; got {value!r}."
+            )
+    return given
+
+
+def _from_memory(what: Any, given: dict[str, Any]) -> Dataset:
+    if isinstance(what, Dataset):
+        _refuse(given, "other data than a Dataset, which has them already,")
+        return what
+    if isinstance(what, pd.DataFrame):
+        return tables.load_frame(what, **given)
+    if isinstance(what, np.ndarray):
+        # A copy, so that what the caller does to the array later cannot change the points.
+        what = what.copy()
+    elif not isinstance(what, Sequence) and not any(
+        hasattr(what, a) for a in ("__array__", "tocsr")
+    ):
+        raise InputError(
+            f"data must be a name, a path, a 2-D array, a DataFrame or a Dataset; "
+            f"got {type(what).__name__}."
+        )
+    return arrays.from_array(what, **given)
+
+
+def _refuse(options: dict[str, Any], meant_for: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name}= is meant for {meant_for}; leave it out here.")
+
+
+def _not_found(what: str) -> str:
+    close = difflib.get_close_matches(what.lower(), CATALOGUE, n=1, cutoff=0.6)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return (
+        f"{what}: no such file or folder, and no benchmark of that name; {hint}"
+        "superpac data list names the benchmarks."
+    )

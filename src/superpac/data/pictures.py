@@ -1,0 +1,110 @@
+"""Opening one image file safely: raster formats only, a cap on pixels, no links followed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from superpac.data.checks import reading
+from superpac.errors import DataError
+
+LIMIT_PIXELS = 50_000_000
+"""Largest image that is decoded; a few kB of PNG can claim 50,000 x 50,000 pixels."""
+
+# Not raster images, or only stubs that call a program or handler of the user's.
+_NOT_RASTER = frozenset({"EPS", "WMF", "BUFR", "GRIB", "HDF5", "MPEG", "PDF", "FPX", "MIC"})
+VECTOR_SUFFIXES = frozenset({".svg", ".svgz", ".eps", ".ps", ".ai", ".pdf", ".wmf", ".emf"})
+
+
+@cache
+def raster_formats() -> tuple[str, ...]:
+    """Names of the formats that may be opened."""
+    Image.init()
+    return tuple(sorted(set(Image.OPEN) - _NOT_RASTER))
+
+
+@cache
+def raster_suffixes() -> frozenset[str]:
+    """File extensions of those formats."""
+    formats = set(raster_formats())
+    return frozenset(s for s, f in Image.EXTENSION.items() if f in formats)
+
+
+def _open_plain(path: str, flags: int) -> int:
+    # A link or a pipe put in a file's place after the folder was read must not be followed.
+    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags | extra | getattr(os, "O_BINARY", 0))
+
+
+@contextmanager
+def _open_file(path: Path) -> Iterator[IO[bytes]]:
+    with open(path, "rb", opener=_open_plain) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise DataError(f"{path}: not a plain file; give an image file.")
+        yield file
+
+
+@contextmanager
+def opened(path: Path, limit_pixels: int = LIMIT_PIXELS) -> Iterator[Image.Image]:
+    """Open an image, header only; anything but a raster image within the limit is refused."""
+    with reading(path, "an image"), _open_file(path) as file:
+        try:
+            image = Image.open(file, formats=raster_formats())
+        except UnidentifiedImageError as error:
+            raise DataError(
+                f"{path}: not an image that can be read (damaged, empty, or a vector format such "
+                "as SVG or EPS); save it as PNG, or remove it."
+            ) from error
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            raise DataError(
+                f"{path}: the image claims far more pixels than the {limit_pixels:,} allowed; "
+                "reduce it first, or remove it."
+            ) from error
+        with image:
+            check_pixels(path, image.size, limit_pixels)
+            yield image
+
+
+def check_pixels(path: Path, size: tuple[int, int], limit_pixels: int) -> None:
+    """Refuse an image of more pixels than allowed."""
+    width, height = size
+    if width * height > limit_pixels:
+        raise DataError(
+            f"{path}: {width} x {height} pixels, at most {limit_pixels:,} are read; "
+            "reduce it first, or raise limit_pixels."
+        )
+    if width == 0 or height == 0:
+        raise DataError(f"{path}: the image has no pixels; remove it.")
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """Turn a photograph as its camera's orientation tag says."""
+    return ImageOps.exif_transpose(image)
+
+
+def upright_size(image: Image.Image) -> tuple[int, int]:
+    """(height, width) after `upright`, without decoding the image."""
+    width, height = image.size
+    return (width, height) if image.getexif().get(0x0112, 1) in (5, 6, 7, 8) else (height, width)
+
+
+def is_deep(image: Image.Image) -> bool:
+    """Whether pixels have more than 8 bits, as in 16-bit PNG or float TIFF."""
+    return image.mode == "F" or image.mode.startswith("I")
+
+
+def eight_bit(image: Image.Image, grey: bool) -> Image.Image:
+    """Mode L or RGB; what is transparent becomes black."""
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        whole = image.convert("RGBA")
+        black = Image.new("RGBA", whole.size, (0, 0, 0, 255))
+        image = Image.alpha_composite(black, whole)
+    target = "L" if grey else "RGB"
+    return image if image.mode == target else image.convert(target)

@@ -1,0 +1,180 @@
+"""Tables: CSV and Parquet files and DataFrames, read with pyarrow and checked cell by cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import ArrayLike, NDArray
+
+from superpac.data import csvtext
+from superpac.data.checks import as_points, check_size, reading
+from superpac.data.dataset import Dataset
+from superpac.errors import DataError, SuperpacError
+
+Column = str | int
+_INDEX_NAMES = ("", "__index_level_0__")
+
+
+def load_csv(path: Path, **options: Any) -> Dataset:
+    """Read a CSV file (comma, semicolon, tab or bar; with or without a header line).
+
+    Every column must be numeric but those named by `labels` and `ids`. Without a header the
+    columns are named "0", "1", ... A first column without a name, as pandas writes its index,
+    is taken as ids.
+    """
+    with reading(path, "a CSV file"):
+        layout = csvtext.inspect(path)
+    columns = list(layout.columns)
+    texts = {_position(options.get(o), columns, path, o) for o in ("labels", "ids")} - {None}
+    if columns[0] == "" and options.get("ids") is None:
+        texts.add(0)
+    try:
+        table = pyarrow.csv.read_csv(
+            path,
+            # Columns go by their number here, since names in a file may repeat.
+            read_options=pyarrow.csv.ReadOptions(
+                column_names=[str(k) for k in range(len(columns))],
+                skip_rows=layout.start - 1,
+                skip_rows_after_names=int(layout.header),
+                block_size=2**24,
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=layout.delimiter, newlines_in_values=True
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={str(k): pa.string() for k in texts},
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+        return _from_table(
+            table.rename_columns(columns),
+            name=path.stem,
+            source=str(path),
+            named=layout.header,
+            **options,
+        )
+    except (pa.ArrowException, SuperpacError) as error:
+        # The fast reader says that something is wrong; the slow one says on which line.
+        with reading(path, "a CSV file"):
+            csvtext.explain(path, layout, skip={k for k in texts if k is not None})
+        if isinstance(error, SuperpacError):
+            raise
+        raise DataError(f"{path}: cannot be read as CSV ({error}); check the file.") from error
+
+
+def load_parquet(path: Path, **options: Any) -> Dataset:
+    """Read a Parquet file; `labels` and `ids` name columns."""
+    with reading(path, "a Parquet file"):
+        file = pyarrow.parquet.ParquetFile(path)
+        meta = file.metadata
+        check_size(meta.num_rows * meta.num_columns, 8, str(path))
+        table = file.read()
+        return _from_table(table, name=path.stem, source=str(path), **options)
+
+
+def load_frame(frame: pd.DataFrame, **options: Any) -> Dataset:
+    """Take a DataFrame; an index that is not just row numbers names the points."""
+    with reading(Path("DataFrame"), "a table"):
+        plain = frame.rename(columns=str)
+        try:
+            table = pa.Table.from_pandas(plain, preserve_index=False)
+        except pa.ArrowException as error:
+            raise DataError(
+                f"DataFrame: holds objects that are not numbers ({error}); "
+                "turn the columns into numbers or leave them out."
+            ) from error
+        if options.get("ids") is None and not isinstance(frame.index, pd.RangeIndex):
+            options["ids"] = [str(v) for v in frame.index]
+        return _from_table(table, name="table", source="DataFrame", **options)
+
+
+def _from_table(
+    table: pa.Table,
+    *,
+    name: str,
+    source: str,
+    named: bool = True,
+    labels: Column | ArrayLike | None = None,
+    ids: Column | ArrayLike | None = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Dataset:
+    columns = [str(c) for c in table.column_names]
+    label_at = _position(labels, columns, Path(source), "labels")
+    id_at = _position(ids, columns, Path(source), "ids")
+    if ids is None and columns:
+        id_at = next((k for k in (0, len(columns) - 1) if columns[k] in _INDEX_NAMES), None)
+    y: Any = labels if label_at is None else _values(table.column(label_at))
+    names: Any = ids if id_at is None else _values(table.column(id_at))
+    rest = [k for k in range(len(columns)) if k not in (label_at, id_at)]
+    features = [columns[k] for k in rest]
+    arrays = [_numbers(table.column(k), columns[k], source) for k in rest]
+    if not arrays:
+        raise DataError(
+            f"{source}: no column is left for the points (D = 0); give at least one numeric column."
+        )
+    dtype = np.result_type(*(a.dtype for a in arrays))
+    X = np.empty((table.num_rows, len(arrays)), dtype=dtype)
+    for j, values in enumerate(arrays):
+        X[:, j] = values
+    return Dataset(
+        as_points(X, source, features),
+        ids=names,
+        y=y,
+        name=name,
+        kind="image" if image_shape else "table" if named else "vector",
+        image_shape=image_shape,
+        columns=tuple(features) if named else None,
+        source=source,
+    )
+
+
+def _position(given: Any, columns: list[str], path: Path, option: str) -> int | None:
+    """Column number of a name or a position; None where values were given instead."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if -len(columns) <= given < len(columns):
+            return int(given) % len(columns)
+        raise DataError(f"{path}: has no column {given} for {option}=, only {len(columns)}.")
+    if not isinstance(given, str):
+        return None
+    at = [k for k, c in enumerate(columns) if c == given]
+    if len(at) == 1:
+        return at[0]
+    shown = ", ".join(repr(c) for c in columns[:12]) + (", ..." if len(columns) > 12 else "")
+    problem = "several columns" if at else "no column"
+    raise DataError(f"{path}: has {problem} {given!r} for {option}=; its columns are {shown}.")
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    return column.to_pylist()
+
+
+def _numbers(column: pa.ChunkedArray, name: str, source: str) -> NDArray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+        kind = column.type
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy()))
+        raise DataError(
+            f"{source}: row {row} (counted from 0), column {name!r} is empty; remove the row, "
+            "fill the value in, or drop the column."
+        )
+    if pa.types.is_boolean(kind):
+        return column.to_numpy().astype(np.uint8)
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.float64()).to_numpy()
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        first = str(column[0].as_py())[:40] if len(column) else ""
+        raise DataError(
+            f"{source}: row 0 (counted from 0), column {name!r} holds {first!r} ({kind}), which "
+            f"is not a number; if the column is the true class or an id say so with "
+            f"labels={name!r} or ids={name!r}, else remove it or turn it into numbers."
+        )
+    return column.to_numpy()
