@@ -28,7 +28,7 @@ def load_npy(
     """Read an ``.npy`` file: (points, values), or images as (points, height, width[, 3])."""
     with reading(path, "an .npy file"), open(path, "rb") as file:
         header = _header(file, str(path))
-        _check_header(header, path.stat().st_size, str(path))
+        _check_header(header, path.stat().st_size - file.tell(), str(path))
         file.seek(0)
         array = npy.read_array(file, allow_pickle=False)
     return from_array(
@@ -146,8 +146,10 @@ def _headers(archive: zipfile.ZipFile, path: Path) -> dict[str, Header]:
             where = f"{path}, array {info.filename[:-4]!r}"
             with archive.open(info) as member:
                 header = _header(member, where)
+                stored = info.file_size - member.tell()
+            check_size(info.file_size, 1, where)
             if not header[1].hasobject:
-                _check_header(header, info.file_size, where)
+                _check_header(header, stored, where)
             headers[info.filename[:-4]] = header
     return headers
 
@@ -171,7 +173,6 @@ def _check_header(header: Header, stored: int, where: str) -> None:
     values = 1
     for side in shape:
         values *= side
-    check_size(values, dtype.itemsize, where)
     if values * dtype.itemsize > stored:
         raise DataError(
             f"{where}: is cut off, {values * dtype.itemsize:,} bytes of values are announced and "

@@ -160,7 +160,8 @@ def as_ids(values: ArrayLike | None, n: int, where: str) -> NDArray[np.str_]:
     """
     if values is None:
         return np.arange(n).astype(str)
-    given = np.asarray(values)
+    # Lists go in as objects: NumPy would turn [1, 2**63] into floats.
+    given = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if given.ndim == 2 and 1 in given.shape:
         given = given.ravel()
     if given.ndim != 1 or len(given) != n:

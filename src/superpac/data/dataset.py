@@ -263,15 +263,17 @@ class Dataset:
 
         Examples
         --------
-        >>> Dataset([[1, 5], [3, 5]]).standardised().X.tolist()
+        >>> Dataset([[1, 5], [3, 5]]).standardised().X.round(9).tolist()
         [[-1.0, 0.0], [1.0, 0.0]]
         """
         X = self.points()
         constant = X.max(axis=0) == X.min(axis=0)
-        X /= np.where(constant, 1.0, np.abs(X).max(axis=0))  # the square of 1e300 would overflow
+        largest = np.abs(X).max(axis=0)
+        X /= np.where(largest > 0, largest, 1.0)  # the square of 1e300 would overflow
         X -= X.mean(axis=0)
         X[:, constant] = 0.0
-        X /= np.where(constant, 1.0, X.std(axis=0))
+        spread = X.std(axis=0)
+        X /= np.where(spread > 0, spread, 1.0)
         return replace(self, X=X, shown=self.X if self.shown is None else self.shown)
 
     @cached_property

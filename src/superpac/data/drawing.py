@@ -15,7 +15,7 @@ from superpac.data.checks import reading
 
 SMALL = 160
 INK, PALE, PAPER, LINE = "#1b1f24", "#69727d", "#ffffff", "#0b62c4"
-_ROWS_ON_CARD = 24
+_ROWS_ON_CARD, _COLUMNS_ON_CARD = 20, 3
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
@@ -49,10 +49,10 @@ def pixels(
 
 def _to_bytes(values: NDArray, value_range: tuple[float, float]) -> NDArray[np.uint8]:
     low, high = value_range
-    if high == low:
-        return np.full(values.shape, 128, dtype=np.uint8)
     # Halved first: the span of -1e308..1e308 is not a float.
     span = high / 2 - low / 2
+    if span <= 0:
+        return np.full(values.shape, 128, dtype=np.uint8)
     scaled = (np.asarray(values, dtype=np.float64) / 2 - low / 2) / span
     return np.rint(np.clip(scaled, 0.0, 1.0) * 255).astype(np.uint8)
 
@@ -79,25 +79,37 @@ def original(path: Path, size: int, limit_pixels: int = pictures.LIMIT_PIXELS) -
 
 
 def card(lines: Sequence[tuple[str, str]], size: int | None = None) -> Image.Image:
-    """Draw a table row as names and values, one below the other."""
-    font = _font(15)
-    shown = [(_tidy(c, 28), _tidy(v, 24)) for c, v in lines[:_ROWS_ON_CARD]]
-    if len(lines) > _ROWS_ON_CARD:
-        shown.append((f"and {len(lines) - _ROWS_ON_CARD} more", ""))
-    left = max(font.getlength(c) for c, _ in shown)
-    right = max(font.getlength(v) for _, v in shown)
-    step, margin, gap = 22, 12, 20
-    canvas = (int(left + right) + 2 * margin + gap, step * len(shown) + 2 * margin)
+    """Draw a table row as names and values, one below the other, in up to three columns."""
+    shown = [(_tidy(c, 28), _tidy(v, 24)) for c, v in lines[: _ROWS_ON_CARD * _COLUMNS_ON_CARD]]
+    if len(lines) > len(shown):
+        shown.append((f"and {len(lines) - len(shown)} more", ""))
+    blocks = -(-len(shown) // (_ROWS_ON_CARD + 1))
+    deep = -(-len(shown) // blocks)
+    parts = [_block(shown[k : k + deep]) for k in range(0, len(shown), deep)]
+    canvas = (sum(p.width for p in parts), max(p.height for p in parts))
+    image = Image.new("RGB", canvas, PAPER)
+    left = 0
+    for part in parts:
+        image.paste(part, (left, 0))
+        left += part.width
+    return _at_most(image, size)
+
+
+def _block(lines: Sequence[tuple[str, str]]) -> Image.Image:
+    font, step, margin, gap = _font(15), 22, 12, 20
+    left = max(font.getlength(c) for c, _ in lines)
+    right = max(font.getlength(v) for _, v in lines)
+    canvas = (int(left + right) + 2 * margin + gap, step * len(lines) + 2 * margin)
     image = Image.new("RGB", canvas, PAPER)
     pen = ImageDraw.Draw(image)
-    for k, (column, value) in enumerate(shown):
+    for k, (column, value) in enumerate(lines):
         y = margin + k * step + step // 2
         pen.text((margin, y), column, fill=PALE, font=font, anchor="lm")
         pen.text((canvas[0] - margin, y), value, fill=INK, font=font, anchor="rm")
         if k:
             top = margin + k * step
             pen.line([(margin, top), (canvas[0] - margin, top)], fill="#e6e8eb")
-    return _at_most(image, size)
+    return image
 
 
 def plot(values: NDArray, value_range: tuple[float, float], size: int | None = None) -> Image.Image:
@@ -150,18 +162,17 @@ def sheet(
         Pictures in a row, and pixels of a picture's longest side.
     """
     font, caption, gap = _font(12), 18, 8
-    columns = max(1, min(columns, len(captions)))
-    rows = -(-len(captions) // columns)
-    step = (cell + gap, cell + caption + gap)
+    drawn = [draw(k, cell) for k in range(len(captions))]
+    wide, high = max(p.width for p in drawn), max(p.height for p in drawn)
+    columns = max(1, min(columns, len(drawn)))
+    rows = -(-len(drawn) // columns)
+    step = (wide + gap, high + caption + gap)
     image = Image.new("RGB", (gap + columns * step[0], gap + rows * step[1]), PAPER)
     pen = ImageDraw.Draw(image)
-    for k, text in enumerate(captions):
+    for k, (point, text) in enumerate(zip(drawn, captions, strict=True)):
         x, y = gap + (k % columns) * step[0], gap + (k // columns) * step[1]
-        point = draw(k, cell)
-        point.thumbnail((cell, cell))
-        left, top = x + (cell - point.width) // 2, y + (cell - point.height) // 2
-        image.paste(point, (left, top))
-        pen.text((x + cell // 2, y + cell + 3), _fit(text, font, cell), PALE, font, anchor="ma")
+        image.paste(point, (x + (wide - point.width) // 2, y + (high - point.height) // 2))
+        pen.text((x + wide // 2, y + high + 3), _fit(text, font, wide), PALE, font, anchor="ma")
     return image
 
 

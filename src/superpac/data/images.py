@@ -71,21 +71,22 @@ def load_images(
     limit_pixels : int
         Larger images are refused undecoded.
     """
-    files = find_images(folder)
+    found = find_images(folder)
+    names = [f.relative_to(folder).as_posix() for f in found]
+    # Resolved, so that a link put in a file's place later is seen as one and not followed.
+    files = [f.resolve() for f in found]
     target = None if size is None else check_target(size)
     shape = _common_shape(files, target, limit_pixels)
     depth = 1 if grey else 3
     check_size(len(files) * shape[0] * shape[1] * depth, 1, f"{folder} (give a smaller --size)")
     X = _read_all(files, shape, target is not None, grey, limit_pixels)
-    names = [f.relative_to(folder).as_posix() for f in files]
     return Dataset(
         X,
         ids=names if ids is None else ids,  # type: ignore[arg-type]
         y=_folder_names(folder, names) if isinstance(labels, str) else labels,  # type: ignore[arg-type]
         name=folder.resolve().name or str(folder),
         image_shape=shape if grey else (*shape, 3),
-        # Resolved, so that a link put there later is seen as one when the file is drawn.
-        paths=tuple(f.resolve() for f in files),
+        paths=tuple(files),
         source=str(folder),
         limit_pixels=limit_pixels,
     )

@@ -18,6 +18,7 @@ from superpac.data.dataset import Dataset
 from superpac.errors import DataError, SuperpacError
 
 Column = str | int
+_EXACT = 2**53
 _INDEX_NAMES = ("", "__index_level_0__")
 
 
@@ -53,7 +54,7 @@ def load_csv(path: Path, **options: Any) -> Dataset:
                 strings_can_be_null=True,
             ),
         )
-        return _from_table(
+        data = _from_table(
             table.rename_columns(columns),
             name=path.stem,
             source=str(path),
@@ -67,6 +68,10 @@ def load_csv(path: Path, **options: Any) -> Dataset:
         if isinstance(error, SuperpacError):
             raise
         raise DataError(f"{path}: cannot be read as CSV ({error}); check the file.") from error
+    if max(np.abs(data.X.max()), np.abs(data.X.min())) >= _EXACT:
+        # Integers of twenty digits arrive as rounded floats; they are ids more often than not.
+        csvtext.explain(path, layout, skip={k for k in texts if k is not None})
+    return data
 
 
 def load_parquet(path: Path, **options: Any) -> Dataset:
@@ -106,6 +111,8 @@ def _from_table(
     image_shape: tuple[int, ...] | None = None,
 ) -> Dataset:
     columns = [str(c) for c in table.column_names]
+    if table.num_rows == 0 and columns:
+        raise DataError(f"{source}: has no rows of values; give at least two points.")
     label_at = _position(labels, columns, Path(source), "labels")
     id_at = _position(ids, columns, Path(source), "ids")
     if ids is None and columns:
@@ -177,4 +184,7 @@ def _numbers(column: pa.ChunkedArray, name: str, source: str) -> NDArray:
             f"is not a number; if the column is the true class or an id say so with "
             f"labels={name!r} or ids={name!r}, else remove it or turn it into numbers."
         )
-    return column.to_numpy()
+    values = column.to_numpy()
+    if pa.types.is_integer(kind):
+        as_points(values[:, None], source, [name])  # before other columns make floats of it
+    return values

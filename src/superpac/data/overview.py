@@ -1,0 +1,93 @@
+"""A data set at a glance: its facts as lines of text, and some of its points as one picture."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from superpac.data import drawing
+from superpac.data.dataset import Dataset
+from superpac.errors import InputError, StoreError
+
+
+def facts(data: Dataset) -> list[tuple[str, str]]:
+    """What a person wants to know first, as names and values.
+
+    Examples
+    --------
+    >>> from superpac.data import load
+    >>> dict(facts(load("digits")))["points"]
+    '1797'
+    """
+    values = data.X
+    lines = [
+        ("name", data.name),
+        ("kind", data.kind),
+        ("points", f"{len(data)}"),
+        ("values a point", f"{values.shape[1]} ({values.dtype})"),
+        ("range", f"{values.min():g} to {values.max():g}"),
+    ]
+    if data.image_shape is not None:
+        lines.append(("image", " x ".join(map(str, data.image_shape)) + " (height x width)"))
+    if data.columns is not None:
+        shown = ", ".join(data.columns[:12]) + (", ..." if len(data.columns) > 12 else "")
+        lines.append(("columns", shown))
+    if data.y is not None and data.class_names is not None:
+        sizes = np.bincount(data.y)
+        sizes = sizes[sizes > 0]
+        lines.append(("classes", f"{len(sizes)}, of {sizes.min()} to {sizes.max()} points"))
+    else:
+        lines.append(("classes", "not known"))
+    zero = int((~values.any(axis=1)).sum())
+    if zero:
+        lines.append(("all-zero points", f"{zero}"))
+    lines.extend((key, f"{int(np.count_nonzero(v))} flagged") for key, v in _flags(data))
+    if data.default_dim is not None:
+        lines.append(("usual dimension", f"{data.default_dim}"))
+    lines.append(("fingerprint", data.fingerprint))
+    return lines
+
+
+def _flags(data: Dataset) -> list[tuple[str, np.ndarray]]:
+    return [(k, v) for k, v in data.extras.items() if v.dtype == bool]
+
+
+def contact_sheet(data: Dataset, points: int | None = None) -> Image.Image:
+    """Draw points spread evenly over the rows, each with its id below.
+
+    Without a number, as many as are readable on one screen.
+    """
+    usual, columns, cell = {
+        "image": (32, 8, 112), "vector": (16, 4, 240), "table": (6, 3, 420)
+    }[data.kind]  # fmt: skip
+    points = usual if points is None else points
+    if points < 1:
+        raise InputError(f"points must be at least 1; got {points}.")
+    rows = np.unique(np.linspace(0, len(data) - 1, min(points, len(data))).astype(int))
+
+    def draw(k: int, size: int) -> Image.Image:
+        return data.draw(int(rows[k]), size)
+
+    return drawing.sheet(draw, [str(i) for i in data.ids[rows]], columns, cell)
+
+
+def save_picture(image: Image.Image, path: Path) -> Path:
+    """Write a picture in the format of its extension; an existing file is replaced whole."""
+    suffix = path.suffix.lower()
+    if suffix not in (".png", ".jpg", ".jpeg", ".webp"):
+        raise InputError(f"{path}: pictures are written as .png, .jpg or .webp; name it so.")
+    draft = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            image.save(draft)
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror or error}).") from error
+    return path
