@@ -16,10 +16,10 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
-from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from superpac.errors import DisconnectedGraphWarning, InputError
+from superpac.kmeans import kmeans
 
 FloatArray = NDArray[np.float64]
 Seed = int | np.random.RandomState | None
@@ -276,7 +276,4 @@ def cluster_rows(
     """Label unit-length embedding rows by k-means++ with restarts."""
     if n_clusters == 1:
         return np.zeros(rows.shape[0], dtype=np.intp)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fewer distinct rows than clusters is a valid outcome
-        model = KMeans(n_clusters, n_init=n_init, random_state=rng).fit(rows)
-    return model.labels_.astype(np.intp)
+    return kmeans(rows, n_clusters, n_init=n_init, rng=rng)

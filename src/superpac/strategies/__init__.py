@@ -1,0 +1,53 @@
+"""Which question next. One file a strategy, all behind one small base."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from superpac.errors import InputError
+from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.random_pairs import RandomPairs
+from superpac.strategies.superpac import Superpac, SuperpacS
+
+__all__ = [
+    "STRATEGIES",
+    "Problem",
+    "Proposal",
+    "RandomPairs",
+    "State",
+    "Strategy",
+    "Superpac",
+    "SuperpacS",
+    "make_strategy",
+]
+
+STRATEGIES: dict[str, type[Strategy]] = {
+    strategy.name: strategy for strategy in (Superpac, SuperpacS, RandomPairs)
+}
+
+
+def make_strategy(name: str, problem: Problem, **options: Any) -> Strategy:
+    """Build a strategy by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``STRATEGIES``.
+    problem : Problem
+        What to work on.
+    **options
+        Options of the strategy.
+
+    Returns
+    -------
+    Strategy
+    """
+    if name not in STRATEGIES:
+        known = ", ".join(sorted(STRATEGIES))
+        raise InputError(f"There is no strategy {name!r}; choose one of: {known}.")
+    try:
+        return STRATEGIES[name](problem, **options)
+    except TypeError as error:
+        raise InputError(
+            f"The strategy {name!r} was given an option it does not know: {error}."
+        ) from None

@@ -1,0 +1,169 @@
+"""The one interface of all strategies: from what is known to the next question."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from superpac.answers import UNSURE, Link
+from superpac.constraints import Constraints
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+POSTPONED = 20  # a skipped pair comes back after this many further answers
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a strategy works on; nothing in it changes while answers come in.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, D)
+        Points, scaled to unit length unless switched off.
+    affinity : scipy.sparse.csr_array of shape (n, n)
+        Original affinity.
+    n_clusters : int
+        Number of clusters.
+    dim : int or tuple of int
+        Subspace dimension.
+    seed : int
+        Every random draw derives from it and the number of answers.
+    """
+
+    X: FloatArray
+    affinity: sparse.csr_array
+    n_clusters: int
+    dim: int | tuple[int, ...]
+    seed: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.X.shape[0]
+
+
+@dataclass
+class State:
+    """What is known so far: a function of the log alone.
+
+    Attributes
+    ----------
+    constraints : Constraints
+        The answers folded.
+    answers : list of Link
+        Standing answers in order, "unsure" included.
+    skipped : dict
+        Pair to the number of answers there were when it was skipped.
+    bad : set of int
+        Items set aside.
+    revision : int
+        Grows whenever an answer is taken back or put back: what was derived must be derived anew.
+    """
+
+    constraints: Constraints
+    answers: list[Link] = field(default_factory=list)
+    skipped: dict[tuple[int, int], int] = field(default_factory=dict)
+    bad: set[int] = field(default_factory=set)
+    revision: int = 0
+
+    @property
+    def n_answers(self) -> int:
+        """Questions answered so far."""
+        return len(self.answers)
+
+    def askable(self, i: int, j: int) -> bool:
+        """Whether a pair may be asked now: nothing implied, not unsure, not skipped just now."""
+        if i == j or i in self.bad or j in self.bad:
+            return False
+        if self.constraints.implied(i, j) is not None or self.constraints.is_unsure(i, j):
+            return False
+        at = self.skipped.get((min(i, j), max(i, j)))
+        return at is None or self.n_answers - at >= POSTPONED
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The next question and why it is asked.
+
+    Attributes
+    ----------
+    i, j : int
+        The two points; `i` is the one to be placed.
+    reason : str
+        One sentence for a person.
+    numbers : mapping of str to float
+        The figures behind it.
+    """
+
+    i: int
+    j: int
+    reason: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+class Strategy(ABC):
+    """Chooses the next pair to ask and gives the clustering that it believes in.
+
+    A strategy never asks anybody: it is handed the state and answers with a proposal. What it
+    keeps between calls is a cache of what follows from the state.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to work on.
+    """
+
+    name: ClassVar[str]
+    #: whether its labels are the paper's, that is, may break an answer
+    literal: ClassVar[bool] = True
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @abstractmethod
+    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+        """Choose the next question.
+
+        Parameters
+        ----------
+        state : State
+            What is known.
+        avoid : frozenset of int
+            Points that others are being asked about now.
+
+        Returns
+        -------
+        Proposal or None
+            None when nothing is left to ask.
+        """
+
+    @abstractmethod
+    def labels(self, state: State) -> IntArray:
+        """Give the clustering after the answers so far, one label a point."""
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """Random numbers that are a function of the seed and `key`."""
+        return np.random.default_rng([self.problem.seed, *key])
+
+
+def least(values: FloatArray, among: IntArray, rng: np.random.Generator) -> int:
+    """Index of the smallest value among some points; ties are broken by a seeded draw."""
+    part = values[among]
+    ties = among[part == part.min()]
+    return int(ties[0] if ties.size == 1 else rng.choice(ties))
+
+
+def unsure_points(answers: Sequence[Link], i: int) -> set[int]:
+    """Points that `i` was compared with in vain."""
+    return {a.j if a.i == i else a.i for a in answers if a.answer == UNSURE and i in (a.i, a.j)}
+
+
+Options = Mapping[str, Any]

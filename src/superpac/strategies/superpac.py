@@ -1,0 +1,265 @@
+"""SUPERPAC, with UoS-Explore as its start, and SUPERPAC-S: the paper's algorithms as written.
+
+Lipor & Balzano, "Leveraging Union of Subspace Structure to Improve Constrained Clustering", ICML
+2017, Algorithms 1 and 2. The test point is the free point of least margin between the estimated
+subspaces; it is compared with one representative of each certain set, nearest subspace first; what
+was learned is imputed into the affinity, which is clustered again.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superpac.errors import InputError
+from superpac.imputed import ImputedSpectral
+from superpac.strategies.base import Problem, Proposal, State, Strategy, least
+from superpac.strategies.certain import CertainSets
+from superpac.threads import one_blas_thread
+from superpac.tracking import SubspaceTracker
+
+IntArray = NDArray[np.intp]
+Refit = Literal["exact", "warm"]
+
+CACHED = 64  # labellings kept, so that taking answers back costs no clustering
+
+
+class Superpac(Strategy):
+    """SUPERPAC (Algorithm 1).
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, affinity, number of clusters, dimension, seed.
+    explore : int or None, default=None
+        Question budget of UoS-Explore; None takes the paper's 2K, 0 starts without it.
+    refit : {"exact", "warm"}, default="exact"
+        "exact" clusters from scratch after each placed point, so that the next question is a
+        function of the answers alone; "warm" starts from the last eigenvectors and labels.
+    must_link : float, default=1.0
+        The value imputed for two points of one set, where the largest affinity is 2.
+
+    References
+    ----------
+    Lipor & Balzano, ICML 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superpac.affinity import TSC
+    >>> from superpac.constraints import Constraints
+    >>> from superpac.synthetic import make_subspaces
+    >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
+    >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
+    >>> question = Superpac(problem).propose(State(Constraints(60)))
+    >>> question.i != question.j
+    True
+    """
+
+    name = "superpac"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        explore: int | None = None,
+        refit: Refit = "exact",
+        must_link: float = 1.0,
+    ) -> None:
+        super().__init__(problem)
+        if refit not in ("exact", "warm"):
+            raise InputError(
+                f"The 'refit' option must be 'exact' or 'warm'. Got {refit!r} instead."
+            )
+        K = problem.n_clusters
+        self.explore = 2 * K if explore is None else explore
+        self.refit = refit
+        self.model = ImputedSpectral(problem.affinity, K, seed=problem.seed, must_link=must_link)
+        self.tracker = SubspaceTracker(problem.X, K, problem.dim)
+        self.start = self.model.exact(step=0)
+        self.tracker.update(self.start)
+        everyone = np.arange(problem.n)
+        sign = -1.0 if self.explore else 1.0  # Explore begins with the surest point
+        first = least(sign * self.tracker.margins, everyone, self.rng(0))
+        self.sets = CertainSets(problem.n, seeds=[first])
+        self._explored: tuple[int, int] | None = None  # (answers, points in sets) when it ended
+        self._cache: dict[bytes, IntArray] = {}
+
+    def labels(self, state: State) -> IntArray:
+        """Paper's labelling: may break answers, since imputing does not enforce them."""
+        self._follow(state)
+        if self._exploring(state) or not self._placed_since():
+            return self.start
+        return self._clustered()
+
+    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+        """Give the test point of least margin and the representative of its likeliest open set."""
+        labels = self.labels(state)
+        with one_blas_thread():
+            self.tracker.update(labels)
+        tried: set[int] = set()
+        test = self._pending(state, avoid)
+        while True:
+            if test is None:
+                test = self._choose(state, labels, avoid | tried)
+            if test is None:
+                return None
+            question = self._ask(state, test, labels, avoid)
+            if question is not None:
+                return question
+            tried.add(test)  # "unsure" or postponed against every set that is left: come back later
+            test = None
+
+    def _follow(self, state: State) -> None:
+        if self.sets.used > len(state.answers) or self.sets.revision != state.revision:
+            self._explored = None
+            self.sets.follow(State(state.constraints, [], revision=state.revision))
+        for answer in state.answers[self.sets.used :]:
+            self._note_end_of_explore()
+            self.sets.take(answer)
+        self._note_end_of_explore()
+
+    def _note_end_of_explore(self) -> None:
+        sets = self.sets
+        done = sets.used >= self.explore or len(sets.members) >= self.problem.n_clusters
+        if self._explored is None and done:
+            self._explored = (sets.used, int((sets.set_of >= 0).sum()))
+
+    def _exploring(self, state: State) -> bool:
+        return self._explored is None
+
+    def _placed_since(self) -> bool:
+        """Whether a point was placed after Explore; until then the first labelling stands."""
+        if self._explored is None:
+            return False
+        return int((self.sets.set_of >= 0).sum()) > self._explored[1]
+
+    def _clustered(self) -> IntArray:
+        known = self.sets.known()
+        key = known.set_of.astype(np.int32).tobytes()
+        found = self._cache.get(key)
+        if found is None:
+            step = int((known.set_of >= 0).sum())
+            refit = self.model.exact if self.refit == "exact" else self.model.warm
+            with one_blas_thread():
+                found = refit(known, step=step)
+            self._cache[key] = found
+            if len(self._cache) > CACHED:
+                self._cache.pop(next(iter(self._cache)))
+        return found
+
+    def _free(self, state: State, avoid: frozenset[int] | set[int]) -> IntArray:
+        free = self.sets.set_of == -1
+        free[list(state.bad | avoid)] = False
+        return np.flatnonzero(free)
+
+    def _pending(self, state: State, avoid: frozenset[int]) -> int | None:
+        """Give the point that was being placed when the last answer came, if it is still free."""
+        if not state.answers:
+            return None
+        last = state.answers[-1].i
+        stays = self.sets.set_of[last] == -1 and last not in avoid and last not in state.bad
+        return last if stays else None
+
+    def _choose(self, state: State, labels: IntArray, avoid: frozenset[int]) -> int | None:
+        free = self._free(state, avoid)
+        if free.size == 0:
+            return None
+        rng = self.rng(state.n_answers + 1)
+        if not self._exploring(state):
+            return least(self.tracker.margins, free, rng)
+        seen = np.unique(labels[self.sets.set_of >= 0])
+        unseen = free[~np.isin(labels[free], seen)]
+        if unseen.size:
+            return least(-self.tracker.margins, unseen, rng)
+        return int(rng.choice(free))
+
+    def _ask(
+        self, state: State, test: int, labels: IntArray, avoid: frozenset[int]
+    ) -> Proposal | None:
+        """First askable comparison of a test point, nearest subspace first."""
+        margins, residuals = self.tracker.margins, self.tracker.residuals
+        apart = self.sets.apart(test)
+        rivals = []
+        for key, members in self.sets.members.items():
+            if key in apart:
+                continue
+            usable = np.array([m for m in members if m not in state.bad], dtype=np.intp)
+            if usable.size == 0:
+                continue
+            # a set stays represented by its surest member unless that very pair was in vain
+            for member in usable[np.argsort(-margins[usable], kind="stable")][:3]:
+                if state.askable(test, int(member)):
+                    rivals.append((float(residuals[test, labels[member]]), key, int(member)))
+                    break
+        if not rivals:
+            return None
+        noise = self.rng(state.n_answers + 1, test).random(len(rivals))
+        order = sorted(range(len(rivals)), key=lambda r: (rivals[r][0], noise[r]))
+        distance, _, other = rivals[order[0]]
+        placed = len(apart)
+        words = (
+            "This item is the surest of a group not met yet"
+            if self._exploring(state)
+            else f"This item lies almost as near one group as another (margin {margins[test]:.3f})"
+        )
+        return Proposal(
+            test,
+            other,
+            f"{words}; the other is the surest of the "
+            f"{'nearest' if placed == 0 else 'next nearest'} known set.",
+            {
+                "margin": float(margins[test]),
+                "residual": distance,
+                "sets": float(len(self.sets.members)),
+                "sets_left": float(len(rivals)),
+            },
+        )
+
+
+class SuperpacS(Superpac):
+    """SUPERPAC-S: a new labelling counts only if it lowers the K-subspaces cost.
+
+    The certain sets grow all the same. Read strictly this can freeze at an early labelling of low
+    cost; it is here because the paper shows it.
+
+    References
+    ----------
+    Lipor & Balzano, ICML 2017, section 4 (COIL-20).
+    """
+
+    name = "superpac-s"
+
+    def __init__(self, problem: Problem, **options: object) -> None:
+        super().__init__(problem, **options)  # type: ignore[arg-type]
+        self._judge = SubspaceTracker(problem.X, problem.n_clusters, problem.dim)
+        self._accepted: list[tuple[int, IntArray, float]] = []
+
+    def labels(self, state: State) -> IntArray:
+        """Last labelling that lowered the cost."""
+        self._follow(state)
+        return self._accepted[-1][1] if self._accepted else self.start
+
+    def _follow(self, state: State) -> None:
+        if self.sets.used > len(state.answers) or self.sets.revision != state.revision:
+            self._explored = None
+            self._accepted = []
+            self.sets.follow(State(state.constraints, [], revision=state.revision))
+        for answer in state.answers[self.sets.used :]:
+            self._note_end_of_explore()
+            before = int((self.sets.set_of >= 0).sum())
+            self.sets.take(answer)
+            grew = int((self.sets.set_of >= 0).sum()) > before
+            if grew and self._placed_since():
+                self._consider(self._clustered())
+        self._note_end_of_explore()
+
+    def _consider(self, labels: IntArray) -> None:
+        if not self._accepted:
+            cost = self._judge.update(self.start).cost()
+            self._accepted.append((0, self.start, cost))
+        cost = self._judge.update(labels).cost()
+        if cost < self._accepted[-1][2]:
+            self._accepted = [(self.sets.used, labels, cost)]
