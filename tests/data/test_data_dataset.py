@@ -9,7 +9,6 @@ from hypothesis.extra import numpy as hnp
 from superpac.data import Dataset, load
 from superpac.errors import DataError, InputError
 
-
 DIGITS = load("digits")
 
 

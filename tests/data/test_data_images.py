@@ -126,6 +126,34 @@ def test_colours_palettes_transparency_and_orientation(tmp_path):
     assert np.array_equal(load(tmp_path).X[0], luma.ravel())
 
 
+def test_transparent_palettes_and_keys_become_black(tmp_path):
+    image = Image.new("P", (4, 4), 0)
+    image.putpalette([255, 0, 0, 0, 255, 0] + [0] * 750)
+    image.putpixel((0, 0), 1)
+    image.save(tmp_path / "a.png", transparency=0)
+    image.save(tmp_path / "b.gif", transparency=0)
+    Image.new("L", (4, 4), 77).save(tmp_path / "c.png", transparency=77)
+    data = load(tmp_path, grey=False)
+    for row in data.X[:2].reshape(2, 16, 3):
+        assert row[0].tolist() == [0, 255, 0]
+        assert not row[1:].any()
+    assert not data.X[2].any()
+    assert data.draw(0).getpixel((0, 0)) == (0, 255, 0)
+
+
+def test_a_large_photograph_is_drawn_within_memory_and_time(tmp_path):
+    for k in range(2):
+        Image.new("RGBA", (7000, 7000), (200, 100, k, 255)).save(
+            tmp_path / f"{k}.png", compress_level=1
+        )
+    data = load(tmp_path, size=8)
+    used, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    assert data.draw(0, 200).getpixel((100, 100)) == (200, 100, 0)
+    assert time.process_time() - begun < 2
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used) * unit < 200 * 2**20
+
+
 def test_sixteen_bits_are_kept_and_not_mixed(tmp_path):
     deep = RNG.integers(0, 2**16, (4, 4)).astype(np.uint16)
     save(tmp_path / "a.png", deep)

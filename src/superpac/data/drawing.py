@@ -66,6 +66,9 @@ def original(path: Path, size: int, limit_pixels: int = pictures.LIMIT_PIXELS) -
             values = np.asarray(turned, dtype=np.float64)
             values = np.nan_to_num(values, posinf=0.0, neginf=0.0)
             return pixels(values, (float(values.min()), float(values.max())), size)
+        if turned.mode in ("L", "RGB", "RGBA") and "transparency" not in turned.info:
+            # Large photographs are halved often enough before they are copied about.
+            turned = turned.reduce(max(1, max(turned.size) // (2 * size)))
         drawn = pictures.eight_bit(turned, grey=turned.mode in ("1", "L", "LA"))
     factor = min(size, SMALL) // max(drawn.size)
     if factor > 1:

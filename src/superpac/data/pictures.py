@@ -20,6 +20,7 @@ LIMIT_PIXELS = 50_000_000
 
 # Not raster images, or only stubs that call a program or handler of the user's.
 _NOT_RASTER = frozenset({"EPS", "WMF", "BUFR", "GRIB", "HDF5", "MPEG", "PDF", "FPX", "MIC"})
+_STRIP = 256
 VECTOR_SUFFIXES = frozenset({".svg", ".svgz", ".eps", ".ps", ".ai", ".pdf", ".wmf", ".emf"})
 
 
@@ -85,8 +86,9 @@ def check_pixels(path: Path, size: tuple[int, int], limit_pixels: int) -> None:
 
 
 def upright(image: Image.Image) -> Image.Image:
-    """Turn a photograph as its camera's orientation tag says."""
-    return ImageOps.exif_transpose(image)
+    """Turn a photograph, in place, as its camera's orientation tag says."""
+    ImageOps.exif_transpose(image, in_place=True)
+    return image
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:
@@ -102,9 +104,17 @@ def is_deep(image: Image.Image) -> bool:
 
 def eight_bit(image: Image.Image, grey: bool) -> Image.Image:
     """Mode L or RGB; what is transparent becomes black."""
-    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
-        whole = image.convert("RGBA")
-        black = Image.new("RGBA", whole.size, (0, 0, 0, 255))
-        image = Image.alpha_composite(black, whole)
     target = "L" if grey else "RGB"
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        return _on_black(image, target)
     return image if image.mode == target else image.convert(target)
+
+
+def _on_black(image: Image.Image, mode: str) -> Image.Image:
+    """Lay on black a strip at a time: four whole copies of a large photograph are a gigabyte."""
+    drawn = Image.new(mode, image.size)
+    for top in range(0, image.height, _STRIP):
+        box = (0, top, image.width, min(top + _STRIP, image.height))
+        strip = image.crop(box).convert("RGBA")
+        drawn.paste(strip.convert(mode), box, mask=strip.getchannel("A"))
+    return drawn
