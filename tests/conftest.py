@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from postgres import PostgresServer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -64,7 +66,18 @@ def fault_count(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """Run one PostgreSQL server for all the tests; each takes a database of its own."""
-    server = PostgresServer()
+    """Run one PostgreSQL server for all the tests that are not about a crash; it does not sync."""
+    server = PostgresServer(fsync=False)
     yield server
     server.stop()
+
+
+@pytest.fixture
+def memory_folder(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder on a file system in memory where there is one: for tests not about disks."""
+    shm = Path("/dev/shm")
+    if not (shm.is_dir() and os.access(shm, os.W_OK)):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="superpac-", dir=shm) as folder:
+        yield Path(folder)

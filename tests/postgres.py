@@ -41,14 +41,14 @@ def _version(path: str) -> float:
 class PostgresServer:
     """Starts, kills and restarts one server on a loopback port and a socket in its own folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, fsync: bool) -> None:
+        self._fsync = "on" if fsync else "off"
         initdb, postgres = binary("initdb"), binary("postgres")
         if initdb is None or postgres is None:
             unavailable("PostgreSQL's initdb and postgres are not installed")
         self._postgres = postgres
         self._as_user: list[str] = []
-        # Below /tmp: a socket's path must be short, and another user must reach it.
-        self.folder = Path(tempfile.mkdtemp(prefix="superpac-pg-", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="superpac-pg-", dir=_roomy_folder()))
         if os.getuid() == 0:
             user = "postgres" if _has_user("postgres") else "nobody"
             setpriv = shutil.which("setpriv")
@@ -79,8 +79,8 @@ class PostgresServer:
                     [
                         *(*self._as_user, self._postgres, "-D", str(self.folder / "data")),
                         *("-p", str(self.port), "-k", str(self.folder)),
-                        *("-c", "listen_addresses=127.0.0.1", "-c", "fsync=on"),
-                        *("-c", "max_connections=120", "-c", "shared_buffers=16MB"),
+                        *("-c", "listen_addresses=127.0.0.1", "-c", f"fsync={self._fsync}"),
+                        *("-c", "max_connections=120", "-c", "dynamic_shared_memory_type=mmap"),
                     ],
                     stdout=log,
                     stderr=log,
@@ -135,13 +135,25 @@ class PostgresServer:
 
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
+            # Quit without a checkpoint: the folder goes away.
+            self._process.send_signal(signal.SIGQUIT)
             try:
                 self._process.wait(20)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _roomy_folder() -> str:
+    """Memory where there is plenty: a server's thousand small files take seconds on a slow disk.
+
+    Either is short enough for a socket's path, and another user can reach it.
+    """
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage("/dev/shm").free > 1 << 30 and os.access("/dev/shm", os.W_OK):
+            return "/dev/shm"
+    return "/tmp"
 
 
 def _has_user(name: str) -> bool:

@@ -30,8 +30,10 @@ T = TypeVar("T")
 _SETTINGS = {
     # A role or database may default to off, which acknowledges before the log is on disk.
     "synchronous_commit": "on",
+    # In this order: what a cut network leaves behind lets go of the row before a waiter gives up,
+    # and the server tells a waiter so before the client cuts the line (`limit` below).
+    "idle_in_transaction_session_timeout": "4s",
     "lock_timeout": "5s",
-    "idle_in_transaction_session_timeout": "10s",
     "default_transaction_isolation": "read committed",
 }
 
@@ -90,7 +92,7 @@ class PostgresBackend:
         self._retry_for = retry_for
 
     def run(
-        self, work: Callable[[Connection], T], write: bool = False, limit: float | None = 5.0
+        self, work: Callable[[Connection], T], write: bool = False, limit: float | None = 6.5
     ) -> T:
         """Run `work` in one transaction, again if the connection is lost, and return its result.
 

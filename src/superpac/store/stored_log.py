@@ -54,7 +54,7 @@ class Backend(Protocol):
     where: str
 
     def run(
-        self, work: Callable[[Connection], T], write: bool = False, limit: float | None = 5.0
+        self, work: Callable[[Connection], T], write: bool = False, limit: float | None = 6.5
     ) -> T:
         """Run `work` in one transaction; on return it is committed and synced."""
         ...
@@ -264,7 +264,7 @@ class StoredLog:
             )
             return made
 
-        return self._backend.run(write, write=True, limit=5.0 + 0.002 * len(keyed))
+        return self._backend.run(write, write=True, limit=6.5 + 0.002 * len(keyed))
 
     def _known(self, connection: Connection, keys: list[str]) -> dict[str, Event]:
         known = {}
