@@ -163,14 +163,28 @@ class Constraints:
         state = cls(n, names)
         checked_pairs, checked_answers, checked_seqs = check_log(n, pairs, answers, seqs)
         for (i, j), answer, seq in zip(checked_pairs, checked_answers, checked_seqs, strict=True):
-            if state._opposed(i, j, answer):
-                if on_conflict == "raise":
-                    raise state._contradiction(i, j, answer)
-                conflict = Conflict(state, seq, i, j, answer, len(state._log))
-                state.conflicts.append(conflict)
-            else:
-                state._record(i, j, answer, seq)
+            if on_conflict == "raise" and state._opposed(i, j, answer):
+                raise state._contradiction(i, j, answer)
+            state.take(Link(seq, i, j, answer))
         return state
+
+    def take(self, link: Link) -> bool:
+        """Take in one valid answer; a contradiction is left out and listed in ``conflicts``."""
+        seq, i, j, answer = link
+        if self._opposed(i, j, answer):
+            self.conflicts.append(Conflict(self, seq, i, j, answer, len(self._log)))
+            return False
+        return self._record(i, j, answer, seq)
+
+    def check(self, i: int, j: int, answer: str) -> None:
+        """Raise what :meth:`add` would raise, and change nothing."""
+        i, j = self._point(i), self._point(j)
+        if i == j:
+            raise InputError(f"A point cannot be compared with itself. Got {i} twice.")
+        if answer not in ANSWERS:
+            raise InputError(f"An answer is 'same', 'different' or 'unsure'. Got {answer!r}.")
+        if self._opposed(i, j, answer):
+            raise self._contradiction(i, j, answer)
 
     def add(self, i: int, j: int, answer: str, seq: int) -> bool:
         """Take in one answer.
@@ -194,14 +208,8 @@ class Constraints:
         ContradictionError
             If earlier answers imply the opposite; nothing is changed then.
         """
-        i, j = self._point(i), self._point(j)
-        if i == j:
-            raise InputError(f"A point cannot be compared with itself. Got {i} twice.")
-        if answer not in ANSWERS:
-            raise InputError(f"An answer is 'same', 'different' or 'unsure'. Got {answer!r}.")
-        if self._opposed(i, j, answer):
-            raise self._contradiction(i, j, answer)
-        return self._record(i, j, answer, index(seq))
+        self.check(i, j, answer)
+        return self._record(index(i), index(j), answer, index(seq))
 
     def implied(self, i: int, j: int) -> Known | None:
         """Tell what the answers so far say about a pair: "same", "different" or None."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from superpac.answers import UNSURE, Link
+from superpac.answers import Link
 from superpac.constraints import Constraints
 
 FloatArray = NDArray[np.float64]
@@ -122,8 +122,8 @@ class Strategy(ABC):
     """
 
     name: ClassVar[str]
-    #: whether its labels are the paper's, that is, may break an answer
-    literal: ClassVar[bool] = True
+    #: whether answers are weighed as evidence, so that a contradiction is taken in, not refused
+    evidence: ClassVar[bool] = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -159,11 +159,3 @@ def least(values: FloatArray, among: IntArray, rng: np.random.Generator) -> int:
     part = values[among]
     ties = among[part == part.min()]
     return int(ties[0] if ties.size == 1 else rng.choice(ties))
-
-
-def unsure_points(answers: Sequence[Link], i: int) -> set[int]:
-    """Points that `i` was compared with in vain."""
-    return {a.j if a.i == i else a.i for a in answers if a.answer == UNSURE and i in (a.i, a.j)}
-
-
-Options = Mapping[str, Any]

@@ -40,6 +40,8 @@ class Superpac(Strategy):
         function of the answers alone; "warm" starts from the last eigenvectors and labels.
     must_link : float, default=1.0
         The value imputed for two points of one set, where the largest affinity is 2.
+    n_init : int, default=10
+        k-means restarts of an exact clustering.
 
     References
     ----------
@@ -67,6 +69,7 @@ class Superpac(Strategy):
         explore: int | None = None,
         refit: Refit = "exact",
         must_link: float = 1.0,
+        n_init: int = 10,
     ) -> None:
         super().__init__(problem)
         if refit not in ("exact", "warm"):
@@ -76,7 +79,9 @@ class Superpac(Strategy):
         K = problem.n_clusters
         self.explore = 2 * K if explore is None else explore
         self.refit = refit
-        self.model = ImputedSpectral(problem.affinity, K, seed=problem.seed, must_link=must_link)
+        self.model = ImputedSpectral(
+            problem.affinity, K, seed=problem.seed, must_link=must_link, n_init=n_init
+        )
         self.tracker = SubspaceTracker(problem.X, K, problem.dim)
         self.start = self.model.exact(step=0)
         self.tracker.update(self.start)

@@ -1,0 +1,118 @@
+"""``superpac cluster``: from data to clusters without a question."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from superpac.affinity import make_affinity
+from superpac.affinity.base import unit_rows
+from superpac.cli import common
+from superpac.data import Dataset
+from superpac.errors import DisconnectedGraphWarning
+from superpac.exports import write_labels
+from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
+from superpac.plots import draw_clusters
+from superpac.spectral import cluster_rows, spectral_embedding
+from superpac.subspaces import choose_dim, fit_bases, margins, residuals
+
+
+def cluster(
+    data: common.DataArgument,
+    k: common.ClustersOption,
+    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write item and cluster here, as CSV.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture of the clusters here.")] = None,
+    dim: Annotated[int | None, typer.Option(min=1, help="Subspace dimension, for --plot.")] = None,
+    labels: common.LabelsOption = None,
+    ids: common.IdsOption = None,
+    size: common.SizeOption = None,
+    colour: common.ColourOption = False,
+    standardise: common.StandardiseOption = False,
+    seed: common.SeedOption = 0,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Cluster DATA from an affinity, without asking anybody."""
+    with common.Stages(quiet=as_json) as stages:
+        with stages.stage("load"):
+            items = common.read_data(
+                data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+            )
+        maker = make_affinity(affinity, k, random_state=seed)
+        with stages.stage("affinity") as progress:
+            X = unit_rows(items.points())
+            graph = maker.affinity(X, progress=progress)
+        with stages.stage("spectral"):
+            rng = np.random.RandomState(seed)
+            found = spectral_embedding(graph, k, random_state=rng)
+            clusters = cluster_rows(found.rows(), k, n_init=20, rng=rng)
+    result: dict[str, Any] = {
+        "data": items.name,
+        "points": len(items),
+        "clusters": k,
+        "affinity": affinity,
+        "neighbours": round(graph.nnz / max(len(items), 1), 2),
+        "components": found.n_components,
+        **measure(items, clusters),
+        "seconds": stages.seconds,
+    }
+    if found.n_components > k:
+        warnings.warn(
+            f"The affinity graph has {found.n_components} connected components for {k} clusters; "
+            "small ones were placed arbitrarily. Use more neighbours (a larger q, k or gamma).",
+            DisconnectedGraphWarning,
+            stacklevel=1,
+        )
+    if output is not None:
+        write_labels(output, items, clusters)
+        result["output"] = str(output)
+    if plot is not None:
+        d = dim or items.default_dim or choose_dim(X, clusters, k, max_dim=min(20, X.shape[1]))
+        sureness = margins(residuals(X, fit_bases(X, clusters, k, d)))
+        draw_clusters(plot, items, clusters, found.rows(), sureness, title=_headline(result))
+        result["plot"] = str(plot)
+    if as_json:
+        common.print_json(result)
+    else:
+        _say(result)
+
+
+def measure(items: Dataset, clusters: np.ndarray) -> dict[str, float | None]:
+    """Error, ARI and NMI; null without truth."""
+    if items.y is None:
+        return {"error": None, "ari": None, "nmi": None}
+    return {
+        "error": clustering_error(items.y, clusters),
+        "ari": adjusted_rand(items.y, clusters),
+        "nmi": normalized_mutual_info(items.y, clusters),
+    }
+
+
+def _headline(result: dict[str, Any]) -> str:
+    words = f"{result['data']}: {result['points']} items in {result['clusters']} clusters"
+    if result["error"] is not None:
+        words += f", {100 * (1 - result['error']):.1f}% right without a question"
+    return words
+
+
+def _say(result: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    console.print(_headline(result), markup=False, style="bold")
+    took = ", ".join(f"{name} {s:.1f} s" for name, s in result["seconds"].items())
+    console.print(
+        f"{result['affinity']}, {result['components']} component(s); {took}", markup=False
+    )
+    if result["ari"] is not None:
+        console.print(
+            f"error {100 * result['error']:.1f}%  ARI {result['ari']:.3f}  NMI {result['nmi']:.3f}"
+        )
+    for what in ("output", "plot"):
+        if what in result:
+            console.print(f"Written: {result[what]}", markup=False, soft_wrap=True)

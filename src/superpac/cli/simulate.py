@@ -1,0 +1,177 @@
+"""``superpac simulate``: a session answered from the truth, to see how the error falls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from joblib import Parallel, delayed
+from rich.console import Console
+
+from superpac.cli import common
+from superpac.data import Dataset
+from superpac.errors import InputError
+from superpac.oracles import NoisyOracle, Run, TruthOracle
+from superpac.oracles import simulate as run_session
+from superpac.plots import draw_curves
+from superpac.session import Labelling, Session
+from superpac.spec import DEFAULT_STRATEGY, Spec
+
+LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
+
+
+def simulate(
+    data: common.DataArgument,
+    k: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")
+    ] = None,
+    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
+    questions: Annotated[int, typer.Option("--questions", "-q", min=0, help="Budget.")] = 200,
+    dim: Annotated[
+        int | None, typer.Option("--dim", "-d", min=1, help="Subspace dimension.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="Option of the strategy, NAME=VALUE.")
+    ] = None,
+    classes: Annotated[int | None, typer.Option(min=1, help="Draw so many classes.")] = None,
+    per_class: Annotated[int | None, typer.Option(min=1, help="Draw so many items each.")] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Repeat with seeds s, s+1, ...")] = 1,
+    wrong: Annotated[float, typer.Option(help="Share of wrong answers, such as 0.012.")] = 0.0,
+    labelling: Annotated[
+        str, typer.Option(help="Measure the 'model' labels (paper) or those that keep 'answers'.")
+    ] = "model",
+    labels: common.LabelsOption = None,
+    ids: common.IdsOption = None,
+    size: common.SizeOption = None,
+    standardise: common.StandardiseOption = False,
+    seed: common.SeedOption = 0,
+    jobs: Annotated[int, typer.Option(help="Trials at once.")] = 2,
+    plot: Annotated[Path | None, typer.Option(help="Write the error curve here.")] = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Answer DATA's questions from its true classes and report the error after each."""
+    items = common.read_data(data, labels=labels, ids=ids, size=size, standardise=standardise)
+    if items.y is None:
+        raise InputError(
+            f"{items.name} has no true classes to answer from; name them with --labels."
+        )
+    if labelling not in ("model", "answers"):
+        raise InputError(f"--labelling must be 'model' or 'answers'. Got {labelling!r}.")
+    clusters = k or classes or items.n_classes
+    if clusters is None:
+        raise InputError("Say how many clusters there are with -k.")
+    spec = Spec(clusters, affinity, strategy, parse_options(option or []), dim, seed)
+    work = [
+        delayed(trial)(
+            items, replace(spec, seed=seed + t), classes, per_class, questions, wrong, labelling
+        )
+        for t in range(trials)
+    ]
+    with common.Stages(quiet=as_json) as stages, stages.stage("trials", trials) as progress:
+        runs: list[Run] = []
+        many = Parallel(n_jobs=min(jobs, trials), return_as="generator")
+        for run in many(work):
+            runs.append(run)
+            progress(len(runs), trials)
+    report = summarise(runs, questions)
+    report["spec"] = {**spec.to_dict(), "data": items.name, "wrong": wrong, "labelling": labelling}
+    if plot is not None:
+        title = f"{items.name}: {strategy} on {affinity}"
+        draw_curves(plot, {strategy: [run.error for run in runs]}, title=title)
+        report["plot"] = str(plot)
+    if as_json:
+        common.print_json(report)
+    else:
+        _say(report)
+
+
+def trial(
+    items: Dataset,
+    spec: Spec,
+    classes: int | None,
+    per_class: int | None,
+    questions: int,
+    wrong: float,
+    labelling: Labelling,
+) -> Run:
+    """One simulated session on a subset drawn with the spec's seed."""
+    if classes or per_class:
+        items = items.sample_classes(classes or items.n_classes or 1, per_class, spec.seed)
+    else:
+        items = items.shuffled(spec.seed)
+    if items.y is None:
+        raise InputError("A simulation needs true classes.")
+    session = Session.create(items, spec)
+    oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
+    return run_session(session, oracle, items.y, questions, labelling=labelling)
+
+
+def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
+    """Trials and their mean, as ``--json`` prints them."""
+    marks = sorted({*range(0, questions + 1, 50), questions})
+    to = {name: [run.questions_to(level) for run in runs] for name, level in LEVELS.items()}
+    return {
+        "trials": [
+            {
+                "seed": run.facts["seed"],
+                "start_error": float(run.error[0]),
+                "curve": [
+                    [int(q), float(e)] for q, e in zip(run.questions, run.error, strict=True)
+                ],
+                "seconds": round(run.seconds, 3),
+                "ask_ms": {
+                    "p50": float(np.percentile(run.ask_ms, 50)) if run.ask_ms.size else None,
+                    "p95": float(np.percentile(run.ask_ms, 95)) if run.ask_ms.size else None,
+                },
+                "finished": run.finished,
+            }
+            for run in runs
+        ],
+        "mean": {
+            "error_at": {str(q): float(np.mean([run.error_at(q) for run in runs])) for q in marks},
+            "questions_to": {
+                name: None if None in found else float(np.mean(found))  # type: ignore[arg-type]
+                for name, found in to.items()
+            },
+            "reached": {name: sum(f is not None for f in found) for name, found in to.items()},
+        },
+    }
+
+
+def parse_options(pairs: list[str]) -> dict[str, Any]:
+    """Turn ``NAME=VALUE`` texts into options; numbers become numbers."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise InputError(f"An option is written NAME=VALUE. Got {pair!r} instead.")
+        for kind in (int, float):
+            try:
+                options[name] = kind(value)
+                break
+            except ValueError:
+                continue
+        else:
+            options[name] = {"true": True, "false": False, "none": None}.get(value.lower(), value)
+    return options
+
+
+def _say(report: dict[str, Any]) -> None:
+    console = Console(highlight=False)
+    mean, n = report["mean"], len(report["trials"])
+    console.print(f"Mean of {n} trial(s)", style="bold")
+    for mark, error in mean["error_at"].items():
+        console.print(f"{mark:>6} questions  {100 * error:6.2f}%")
+    for name, count in mean["questions_to"].items():
+        reached = mean["reached"][name]
+        words = f"{count:.0f} questions" if count is not None else f"in {reached} of {n} trials"
+        console.print(f"error {name}: {words}")
+    waits = [t["ask_ms"]["p95"] for t in report["trials"] if t["ask_ms"]["p95"] is not None]
+    if waits:
+        console.print(f"from answer to next question: p95 {np.mean(waits):.0f} ms")
+    if "plot" in report:
+        console.print(f"Written: {report['plot']}", markup=False, soft_wrap=True)

@@ -1,0 +1,188 @@
+"""From the log to what is known: events folded into a state, one at a time or all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from superpac.answers import SAME, UNSURE, Link
+from superpac.constraints import Constraints
+from superpac.errors import InputError
+from superpac.events import Event
+from superpac.strategies.base import State
+
+UNDOABLE = ("answer", "skip", "bad", "good", "name")
+
+
+class Fold:
+    """What a log says, kept up to date.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    names : sequence of str, optional
+        What people call the items.
+
+    Attributes
+    ----------
+    state : State
+        What is known: standing answers, skipped pairs, items set aside.
+    events : list of Event
+        The whole log so far.
+    cluster_names, item_names : dict
+        Names that people gave.
+
+    Examples
+    --------
+    >>> fold = Fold(10)
+    >>> fold.take(Event(1, "answer", {"i": 3, "j": 4, "answer": "same"}, "", "k", "", None, ""))
+    >>> fold.state.constraints.implied(4, 3)
+    'same'
+    >>> fold.take(Event(2, "retract", {"seq": 1}, "", "k2", "", None, ""))
+    >>> fold.state.n_answers, fold.redoable()
+    (0, [1])
+    """
+
+    def __init__(self, n: int, names: Sequence[str] | None = None) -> None:
+        self.n = n
+        self.names = names
+        self.events: list[Event] = []
+        self.retracted: set[int] = set()
+        self._undone: list[list[int]] = []  # what redo would put back, last first to come
+        self.cluster_names: dict[int, str] = {}
+        self.item_names: dict[int, str] = {}
+        self.state = State(Constraints(n, names))
+
+    @property
+    def seq(self) -> int:
+        """Sequence number of the last event taken in."""
+        return self.events[-1].seq if self.events else 0
+
+    def take_all(self, events: Iterable[Event]) -> None:
+        """Take in many events; answers are folded together at the end."""
+        new = list(events)
+        if not any(e.kind in ("retract", "restore") for e in new) and len(new) < 50:
+            for event in new:
+                self.take(event)
+            return
+        for event in new:
+            self.events.append(event)
+            self._note_history(event)
+        self._rebuild()
+
+    def take(self, event: Event) -> None:
+        """Take in the next event."""
+        self.events.append(event)
+        self._note_history(event)
+        if event.kind in ("retract", "restore"):
+            self._rebuild()
+        else:
+            self._apply(event)
+
+    def standing(self, kinds: Sequence[str] = ("answer",)) -> list[Event]:
+        """Events of some kinds that have not been taken back, in order."""
+        return [e for e in self.events if e.kind in kinds and e.seq not in self.retracted]
+
+    def undoable(self) -> list[int]:
+        """Sequence numbers that one undo takes back: the last act, with all pairs of its group."""
+        for event in reversed(self.events):
+            if event.kind in UNDOABLE and event.seq not in self.retracted:
+                return self._group(event)
+        return []
+
+    def redoable(self) -> list[int]:
+        """Sequence numbers that one redo puts back."""
+        return self._undone[-1] if self._undone else []
+
+    def event(self, seq: int) -> Event:
+        """Event number `seq`."""
+        if not 1 <= seq <= len(self.events):
+            raise InputError(f"There is no event #{seq}; the log has #1 to #{len(self.events)}.")
+        return self.events[seq - 1]
+
+    def _group(self, event: Event) -> list[int]:
+        group = event.body.get("group")
+        if group is None:
+            return [event.seq]
+        near = self.events[max(0, event.seq - 64) : event.seq]
+        return [e.seq for e in near if e.body.get("group") == group and e.seq not in self.retracted]
+
+    def _note_history(self, event: Event) -> None:
+        if event.kind == "retract":
+            seq = event.body["seq"]
+            self.retracted.add(seq)
+            group = self.events[seq - 1].body.get("group")
+            last = self._undone[-1] if self._undone else None
+            if group is not None and last and self._same_group(last[0], group):
+                last.append(seq)
+            else:
+                self._undone.append([seq])
+        elif event.kind == "restore":
+            seq = event.body["seq"]
+            self.retracted.discard(seq)
+            for entry in self._undone:
+                if seq in entry:
+                    entry.remove(seq)
+            self._undone = [entry for entry in self._undone if entry]
+        elif event.kind in UNDOABLE:
+            self._undone.clear()
+
+    def _same_group(self, seq: int, group: object) -> bool:
+        return self.events[seq - 1].body.get("group") == group
+
+    def _rebuild(self) -> None:
+        revision = self.state.revision + 1
+        answers = self.standing()
+        constraints = Constraints.fold(
+            self.n,
+            [(e.body["i"], e.body["j"]) for e in answers] or [(0, 0)][:0],
+            [e.body["answer"] for e in answers],
+            [e.seq for e in answers],
+            names=self.names,
+            on_conflict="collect",
+        )
+        self.state = State(constraints, [_link(e) for e in answers], revision=revision)
+        self.cluster_names, self.item_names = {}, {}
+        count = 0
+        for event in self.events:
+            if event.seq in self.retracted:
+                continue
+            if event.kind == "answer":
+                count += 1
+            else:
+                self._apply_other(event, count)
+
+    def _apply(self, event: Event) -> None:
+        if event.kind != "answer":
+            self._apply_other(event, self.state.n_answers)
+            return
+        link = _link(event)
+        self.state.answers.append(link)
+        self.state.constraints.take(link)
+
+    def _apply_other(self, event: Event, n_answers: int) -> None:
+        state, body = self.state, event.body
+        if event.kind == "skip":
+            i, j = body["i"], body["j"]
+            state.skipped[min(i, j), max(i, j)] = n_answers
+        elif event.kind == "bad":
+            state.bad.add(body["i"])
+        elif event.kind == "good":
+            state.bad.discard(body["i"])
+        elif event.kind == "name":
+            if "cluster" in body:
+                self.cluster_names[body["cluster"]] = body["name"]
+            if "item" in body:
+                self.item_names[body["item"]] = body["name"]
+
+
+def _link(event: Event) -> Link:
+    body = event.body
+    return Link(event.seq, body["i"], body["j"], body["answer"])
+
+
+def counts(answers: Sequence[Link]) -> dict[str, int]:
+    """How many answers of each kind there are."""
+    same = sum(a.answer == SAME for a in answers)
+    unsure = sum(a.answer == UNSURE for a in answers)
+    return {"same": same, "different": len(answers) - same - unsure, "unsure": unsure}

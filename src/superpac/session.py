@@ -1,0 +1,564 @@
+"""A session: a data set, a spec and a log of answers. The one door that everybody uses.
+
+Certain sets, labels, the next question and progress are all computed from these three, so resuming,
+taking back and several people at once are one mechanism.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Literal, Protocol
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from superpac.affinity.base import Progress, no_progress
+from superpac.data import Dataset, load
+from superpac.errors import ConflictError, InputError
+from superpac.events import Draft, Event, SessionInfo, canonical
+from superpac.folding import UNDOABLE, Fold, counts
+from superpac.log import Log, MemoryLog, no_clock, timestamp
+from superpac.respect import respect_answers
+from superpac.spec import Spec, build_problem
+from superpac.strategies import Problem, Strategy, make_strategy
+
+IntArray = NDArray[np.intp]
+Labelling = Literal["answers", "model"]
+
+
+class Store(Protocol):
+    """Where a session's log is made."""
+
+    def create(self, info: SessionInfo) -> Log:
+        """Make a log for a new session."""
+        ...
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two items to compare.
+
+    Attributes
+    ----------
+    i, j : int
+        The items; `i` is the one to be placed.
+    seq : int
+        The log's last event when it was asked; an answer may name it.
+    reason : str
+        Why this pair, in a sentence.
+    numbers : mapping
+        The figures behind it.
+    """
+
+    i: int
+    j: int
+    seq: int
+    reason: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof that something is in the log.
+
+    Attributes
+    ----------
+    seq : int
+        Its number in the log; 0 when nothing was written because it was implied already.
+    hash : str
+        Its hash in the chain.
+    recorded : bool
+        Whether an event stands for it.
+    """
+
+    seq: int
+    hash: str
+    recorded: bool = True
+
+
+class Session:
+    """Ask, tell, undo, labels, progress.
+
+    Use :meth:`create` or :meth:`open`.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    spec : Spec
+        What is done with them.
+    log : Log
+        The answers.
+    problem : Problem
+        Points, affinity and dimension that follow from data and spec.
+
+    References
+    ----------
+    Lipor & Balzano, "Leveraging Union of Subspace Structure to Improve Constrained Clustering",
+    ICML 2017.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> from superpac.synthetic import make_subspaces
+    >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
+    >>> session = Session.create(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))
+    >>> question = session.ask()
+    >>> receipt = session.tell("same" if y[question.i] == y[question.j] else "different")
+    >>> receipt.seq, session.progress()["questions"]
+    (1, 1)
+    """
+
+    def __init__(self, data: Dataset, spec: Spec, log: Log, problem: Problem) -> None:
+        self.data = data
+        self.spec = spec
+        self.log = log
+        self.problem = problem
+        self.strategy: Strategy = make_strategy(spec.strategy, problem, **spec.options)
+        self._fold = Fold(len(data), [str(name) for name in data.ids])
+        self._keys: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._asked: tuple[tuple[int, frozenset[int]], Question | None] | None = None
+        self._labels: tuple[tuple[int, int], IntArray] | None = None
+        self.refresh()
+
+    @classmethod
+    def create(
+        cls,
+        data: object,
+        spec: Spec,
+        *,
+        store: Store | None = None,
+        name: str | None = None,
+        source: str | dict[str, Any] = "",
+        affinity: sparse.csr_array | None = None,
+        progress: Progress = no_progress,
+    ) -> Session:
+        """Begin a session.
+
+        Parameters
+        ----------
+        data : Dataset, array, DataFrame, path or benchmark name
+            The items.
+        spec : Spec
+            What to do with them.
+        store : Store, optional
+            Where the log is kept; in memory by default.
+        name : str, optional
+            What people call the session; the data's name by default.
+        source : str or dict, optional
+            How to find the data again.
+        affinity : sparse array, optional
+            A ready affinity instead of the one that the spec names.
+        progress : callable, optional
+            Called as ``progress(done, total)`` while the affinity is built.
+
+        Returns
+        -------
+        Session
+        """
+        items = data if isinstance(data, Dataset) else load(data)
+        problem = build_problem(items, spec, affinity=affinity, progress=progress)
+        info = describe(items, spec, name=name, source=source, kept=store is not None)
+        log = MemoryLog(info) if store is None else store.create(info)
+        return cls(items, spec, log, problem)
+
+    @classmethod
+    def open(
+        cls,
+        data: object,
+        log: Log,
+        *,
+        affinity: sparse.csr_array | None = None,
+        progress: Progress = no_progress,
+    ) -> Session:
+        """Go on with a session; refused if the data are not the ones it began with.
+
+        Parameters
+        ----------
+        data : Dataset, array, DataFrame, path or benchmark name
+            The items.
+        log : Log
+            The session's log.
+        affinity : sparse array, optional
+            A ready affinity.
+        progress : callable, optional
+            As in :meth:`create`.
+
+        Returns
+        -------
+        Session
+        """
+        items = data if isinstance(data, Dataset) else load(data)
+        info = log.info
+        if items.fingerprint != info.fingerprint:
+            raise InputError(
+                f"The session {info.name!r} began with data of fingerprint "
+                f"{info.fingerprint[:12]}, but this data has {items.fingerprint[:12]}: values or "
+                "row order have changed. Give the original data, or begin a new session."
+            )
+        spec = Spec.from_dict(info.spec)
+        return cls(
+            items, spec, log, build_problem(items, spec, affinity=affinity, progress=progress)
+        )
+
+    @property
+    def seq(self) -> int:
+        """Sequence number of the last event known here."""
+        return self._fold.seq
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Every event so far, those taken back included."""
+        return self._fold.events
+
+    @property
+    def fold(self) -> Fold:
+        """What the log says."""
+        return self._fold
+
+    def refresh(self) -> int:
+        """Take in what others have added to the log; gives the number of new events."""
+        with self._lock:
+            new = self.log.events(after=self._fold.seq)
+            self._take(new)
+            return len(new)
+
+    def ask(self, *, avoid: frozenset[int] = frozenset()) -> Question | None:
+        """Give the next question, the same until something is told.
+
+        Parameters
+        ----------
+        avoid : frozenset of int
+            Items that others are being asked about now.
+
+        Returns
+        -------
+        Question or None
+            None when nothing is left to ask.
+        """
+        with self._lock:
+            key = (self._fold.seq, avoid)
+            if self._asked is None or self._asked[0] != key:
+                found = self.strategy.propose(self._fold.state, avoid)
+                question = None
+                if found is not None:
+                    question = Question(
+                        found.i, found.j, self._fold.seq, found.reason, dict(found.numbers)
+                    )
+                self._asked = (key, question)
+            return self._asked[1]
+
+    def tell(
+        self,
+        answer: str,
+        pair: tuple[int, int] | None = None,
+        *,
+        annotator: str = "",
+        key: str | None = None,
+        expected_seq: int | None = None,
+        elapsed_ms: int | None = None,
+    ) -> Receipt:
+        """Record an answer; it is safe on disk when this returns.
+
+        Parameters
+        ----------
+        answer : {"same", "different", "unsure"}
+            What the person said.
+        pair : (int, int), optional
+            The items compared; the current question's by default.
+        annotator : str
+            Who said it.
+        key : str, optional
+            The client's key: the same key again gives the same receipt and writes nothing.
+        expected_seq : int, optional
+            The question's `seq`; refused with ConflictError when the log has moved on.
+        elapsed_ms : int, optional
+            How long the person took.
+
+        Returns
+        -------
+        Receipt
+
+        Raises
+        ------
+        ContradictionError
+            When earlier answers imply the opposite; its text spells out the chain.
+        """
+        with self._lock:
+            if key is not None and key in self._keys:
+                event = self.log.append(
+                    "answer", self._body(answer, pair, key), annotator=annotator, key=key
+                )
+                return Receipt(event.seq, event.hash)
+            if pair is None:
+                question = self.ask()
+                if question is None:
+                    raise InputError("There is no question to answer: everything is settled.")
+                pair = (question.i, question.j)
+            i, j = (int(p) for p in pair)
+            known = self._fold.state.constraints
+            if not self.strategy.evidence:
+                known.check(i, j, answer)
+                if known.implied(i, j) is not None and answer != "unsure":
+                    self._expect(expected_seq)
+                    return Receipt(0, "", recorded=False)
+            body = {"i": i, "j": j, "answer": answer}
+            event = self.log.append(
+                "answer",
+                body,
+                annotator=annotator,
+                key=key,
+                expected_seq=self.seq if expected_seq is None else expected_seq,
+                elapsed_ms=elapsed_ms,
+            )
+            self._take([event])
+            return Receipt(event.seq, event.hash)
+
+    def tell_many(
+        self,
+        answers: Sequence[tuple[int, int, str]],
+        *,
+        annotator: str = "",
+        key: str,
+        expected_seq: int | None = None,
+        elapsed_ms: int | None = None,
+    ) -> list[Receipt]:
+        """Record several answers given at once, all or none; undo takes them back together.
+
+        Parameters
+        ----------
+        answers : sequence of (i, j, answer)
+            What was said; pairs that are implied already are left out.
+        annotator, expected_seq, elapsed_ms
+            As in :meth:`tell`.
+        key : str
+            The client's key.
+
+        Returns
+        -------
+        list of Receipt
+        """
+        with self._lock:
+            trial = self._fold.state.constraints.copy()
+            drafts: list[Draft] = []
+            for n, (i, j, answer) in enumerate(answers):
+                if f"{key}/{n}" in self._keys:
+                    event = self._fold.event(self._keys[f"{key}/{n}"])
+                    return [
+                        Receipt(e.seq, e.hash)
+                        for e in self._fold.events
+                        if e.body.get("group") == event.body.get("group")
+                    ]
+                trial.check(i, j, answer)
+                if trial.implied(i, j) is None or answer == "unsure":
+                    trial.add(i, j, answer, self.seq + n + 1)
+                    body = {"i": int(i), "j": int(j), "answer": answer, "group": key}
+                    took = elapsed_ms if not drafts else 0
+                    drafts.append(Draft("answer", body, annotator, f"{key}/{n}", took))
+            if not drafts:
+                self._expect(expected_seq)
+                return []
+            expected = self.seq if expected_seq is None else expected_seq
+            events = self.log.append_many(drafts, expected_seq=expected)
+            self._take(events)
+            return [Receipt(e.seq, e.hash) for e in events]
+
+    def skip(self, pair: tuple[int, int] | None = None, **who: Any) -> Receipt:
+        """Postpone a pair, the current one by default; it costs no question."""
+        with self._lock:
+            if pair is None:
+                question = self.ask()
+                if question is None:
+                    raise InputError("There is no question to skip: everything is settled.")
+                pair = (question.i, question.j)
+            return self._note("skip", {"i": int(pair[0]), "j": int(pair[1])}, **who)
+
+    def set_aside(self, item: int, *, back: bool = False, **who: Any) -> Receipt:
+        """Take an item that is blank or damaged out of the questions, or put it back."""
+        return self._note("good" if back else "bad", {"i": int(item)}, **who)
+
+    def rename(
+        self, name: str, *, cluster: int | None = None, item: int | None = None, **who: Any
+    ) -> Receipt:
+        """Give a cluster or an item a name."""
+        target = {"cluster": cluster} if cluster is not None else {"item": item}
+        return self._note("name", {"name": name, **target}, **who)
+
+    def undo(self, seq: int | None = None, **who: Any) -> list[int]:
+        """Take back the last act, or event number `seq`; any depth.
+
+        Parameters
+        ----------
+        seq : int, optional
+            A particular event.
+        **who
+            ``annotator``, ``key``.
+
+        Returns
+        -------
+        list of int
+            The events taken back; empty when there is nothing left to undo.
+        """
+        with self._lock:
+            if seq is None:
+                target = self._fold.undoable()
+            else:
+                event = self._fold.event(seq)
+                if event.kind not in UNDOABLE or seq in self._fold.retracted:
+                    raise InputError(
+                        f"Event #{seq} cannot be taken back: it is "
+                        f"{'taken back already' if seq in self._fold.retracted else event.kind}."
+                    )
+                target = [seq]
+            return self._mark("retract", target, **who)
+
+    def redo(self, **who: Any) -> list[int]:
+        """Put back what was undone last; empty when there is nothing to redo."""
+        with self._lock:
+            target = self._fold.redoable()
+            for seq in target:
+                event = self._fold.event(seq)
+                if event.kind == "answer" and not self.strategy.evidence:
+                    body = event.body
+                    self._fold.state.constraints.check(body["i"], body["j"], body["answer"])
+            return self._mark("restore", list(target), **who)
+
+    def labels(self, kind: Labelling = "answers") -> IntArray:
+        """Give the clusters so far.
+
+        Parameters
+        ----------
+        kind : {"answers", "model"}, default="answers"
+            "answers" never breaks an answer; "model" is the strategy's own labelling, for the
+            paper's strategies the paper's, which may.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if kind not in ("answers", "model"):
+            raise InputError(f"Labels are of kind 'answers' or 'model'. Got {kind!r} instead.")
+        with self._lock:
+            key = (self._fold.state.revision, self._fold.state.n_answers)
+            if self._labels is None or self._labels[0] != key:
+                self._labels = (key, self.strategy.labels(self._fold.state))
+            found = self._labels[1]
+            if kind == "model" or self.strategy.evidence:
+                return found.copy()
+            return respect_answers(found, self._fold.state.constraints, self.spec.n_clusters)
+
+    def progress(self) -> dict[str, Any]:
+        """Figures that mean something to the person who answers.
+
+        Returns
+        -------
+        dict
+            ``questions`` answered, ``same``, ``different``, ``unsure``, ``implied`` (pairs known
+            for free), ``groups`` met, ``clusters`` asked for, ``settled`` items whose group is
+            known, ``items``, ``set_aside``, ``per_minute`` (None without times), ``finished``.
+        """
+        with self._lock:
+            state = self._fold.state
+            known = state.constraints
+            touched = known.touched
+            sizes = np.array([g.size for g in known.sets(touched)], dtype=np.int64)
+            pairs = known.sets_apart(touched)
+            same = int((sizes * (sizes - 1) // 2).sum())
+            apart = int((sizes[pairs[:, 0]] * sizes[pairs[:, 1]]).sum()) if pairs.size else 0
+            tally = counts(state.answers)
+            took = [e.elapsed_ms for e in self._fold.standing() if e.elapsed_ms][-50:]
+            pace = 60_000 / max(float(np.mean(took)), 1.0) if took else None
+            return {
+                "questions": state.n_answers,
+                **tally,
+                "implied": max(same + apart - tally["same"] - tally["different"], 0),
+                "groups": int(sizes.size),
+                "clusters": self.spec.n_clusters,
+                "settled": int(sizes[sizes > 1].sum()),
+                "items": len(self.data),
+                "set_aside": len(state.bad),
+                "per_minute": pace,
+                "seq": self._fold.seq,
+            }
+
+    def _note(
+        self,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        annotator: str = "",
+        key: str | None = None,
+        expected_seq: int | None = None,
+    ) -> Receipt:
+        with self._lock:
+            expected = self.seq if expected_seq is None else expected_seq
+            if key is not None and key in self._keys:
+                expected = None  # type: ignore[assignment]
+            event = self.log.append(kind, body, annotator=annotator, key=key, expected_seq=expected)
+            if event.seq > self.seq:
+                self._take([event])
+            return Receipt(event.seq, event.hash)
+
+    def _mark(
+        self, kind: str, target: list[int], *, annotator: str = "", key: str | None = None
+    ) -> list[int]:
+        if not target:
+            return []
+        names = [None if key is None else f"{key}/{n}" for n in range(len(target))]
+        drafts = [
+            Draft(kind, {"seq": seq}, annotator, name)
+            for seq, name in zip(target, names, strict=True)
+        ]
+        if names[0] is not None and names[0] in self._keys:
+            return target
+        self._take(self.log.append_many(drafts, expected_seq=self.seq))
+        return target
+
+    def _body(self, answer: str, pair: tuple[int, int] | None, key: str) -> dict[str, Any]:
+        """Body of a repeated answer, so that the log can compare it with the first."""
+        body = dict(self._fold.event(self._keys[key]).body)
+        if pair is not None:
+            body["i"], body["j"] = int(pair[0]), int(pair[1])
+        body["answer"] = answer
+        return body
+
+    def _expect(self, expected_seq: int | None) -> None:
+        if expected_seq is not None and expected_seq != self.seq:
+            raise ConflictError(
+                f"This was meant to follow event {expected_seq}, but the log is at event "
+                f"{self.seq}; look at the current question and answer that."
+            )
+
+    def _take(self, events: Sequence[Event]) -> None:
+        self._fold.take_all(events)
+        for event in events:
+            self._keys[event.key] = event.seq
+
+
+def describe(
+    data: Dataset,
+    spec: Spec,
+    *,
+    name: str | None = None,
+    source: str | dict[str, Any] = "",
+    kept: bool = False,
+) -> SessionInfo:
+    """Give the facts of a new session; one that is not kept has an id and time that never vary."""
+    plain = spec.to_dict()
+    identity = sha256(canonical([data.fingerprint, plain]).encode()).hexdigest()[:32]
+    return SessionInfo(
+        id=uuid4().hex if kept else identity,
+        name=name or data.name,
+        created_at=timestamp(datetime.now(UTC) if kept else no_clock()),
+        fingerprint=data.fingerprint,
+        n_items=len(data),
+        source=source or data.source,
+        spec=plain,
+    )
