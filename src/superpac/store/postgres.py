@@ -67,8 +67,9 @@ class PostgresBackend:
             ) from error
         self._engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
-            pool_size=8,
-            max_overflow=24,
+            # No overflow: a burst of annotators must not pay for new connections each time.
+            pool_size=32,
+            max_overflow=0,
             pool_timeout=5,
             connect_args={
                 "connect_timeout": 3,
@@ -150,9 +151,10 @@ def _make(connection: Connection) -> None:
 
 
 def _set_up(connection: Any, record: Any) -> None:
+    calls = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))
+    parameters = [part for setting in _SETTINGS.items() for part in setting]
     with connection.cursor() as cursor:
-        for name, value in _SETTINGS.items():
-            cursor.execute("SELECT set_config(%s, %s, false)", (name, value))
+        cursor.execute(f"SELECT {calls}", parameters)
     connection.commit()
 
 
