@@ -51,6 +51,10 @@ def test_rank_deficient_and_empty_clusters():
     assert np.isfinite(subspaces.residuals(X, bases)).all()
 
 
+def test_zero_points_fewer_than_dimensions_have_no_direction():
+    assert subspaces.top_directions(np.zeros((2, 5)), 3).shape == (5, 0)
+
+
 def test_dimension_may_differ_by_cluster():
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(40, 10)), np.repeat([0, 1], 20)

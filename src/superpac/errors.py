@@ -20,7 +20,18 @@ class NotFoundError(SuperpacError, LookupError):
 
 
 class StoreError(SuperpacError):
-    """The answers log cannot be read or written."""
+    """The answers log cannot be read or written.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status that fits: 507 full, 503 locked or out of reach, 500 otherwise.
+    retryable : bool
+        Whether sending the same thing again may work.
+    """
+
+    status: int = 500
+    retryable: bool = False
 
 
 class ConflictError(SuperpacError):

@@ -290,6 +290,13 @@ class MemoryLog:
         self._leases: dict[tuple[int, int], tuple[str, float, float]] = {}
         self._lock = threading.Lock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
     @property
     def info(self) -> SessionInfo:
         """What the session is."""

@@ -128,6 +128,13 @@ class Session:
         self._labels: tuple[tuple[int, int], IntArray] | None = None
         self.refresh()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
     @classmethod
     def create(
         cls,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from superpac.affinity import make_affinity
+from superpac.affinity.registry import make_affinity
 from superpac.affinity.base import Progress, no_progress, unit_rows
 from superpac.data import Dataset
 from superpac.errors import InputError

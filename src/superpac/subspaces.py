@@ -45,10 +45,10 @@ def top_directions(X: FloatArray, dim: int) -> FloatArray:
     values, vectors = eigh(gram, subset_by_index=[size - wanted, size - 1], check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
     rank = int(np.sum(values > max(n, ambient) * np.finfo(float).eps * max(values[0], 0.0)))
+    if rank == 0:
+        return np.zeros((ambient, 0))
     vectors = vectors[:, :rank]
-    if n < ambient and rank:
-        vectors = np.linalg.qr(X.T @ vectors)[0]
-    return vectors
+    return np.linalg.qr(X.T @ vectors)[0] if n < ambient else vectors
 
 
 def fit_bases(

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from superpac.affinity import make_affinity
+from superpac.affinity.registry import make_affinity
 from superpac.affinity.base import unit_rows
 from superpac.cli import common
 from superpac.data import Dataset

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from superpac.affinity.tsc import TSC
+from superpac.answers import Link
+from superpac.constraints import Constraints
+from superpac.errors import InputError
+from superpac.metrics import clustering_error
+from superpac.spectral import spectral_clustering
+from superpac.strategies import Problem, RandomPairs, State, Superpac, SuperpacS, make_strategy
+from superpac.strategies.certain import CertainSets
+from superpac.subspaces import fit_bases, margins, residuals
+from superpac.synthetic import make_subspaces
+
+
+@pytest.fixture(scope="module")
+def problem():
+    X, y = make_subspaces(30, 4, 3, 12, noise=0.25, seed=5)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return Problem(X, TSC(4, q=4).affinity(X), 4, dim=3, seed=1), y
+
+
+def drive(strategy, y, questions: int, state: State | None = None):
+    """Truthful answers; gives the state and the pairs asked."""
+    state = state or State(Constraints(len(y)))
+    asked = []
+    for _ in range(questions):
+        question = strategy.propose(state)
+        if question is None:
+            break
+        answer = "same" if y[question.i] == y[question.j] else "different"
+        seq = state.n_answers + 1
+        assert state.constraints.implied(question.i, question.j) is None
+        state.constraints.add(question.i, question.j, answer, seq)
+        state.answers.append(Link(seq, question.i, question.j, answer))
+        asked.append((question.i, question.j))
+    return state, asked
+
+
+def naive_superpac(problem: Problem, y, questions: int) -> list[tuple[int, int]]:
+    """Algorithms 1 and 2 written down step by step, with a callable oracle and full re-clustering.
+
+    Labels come from the same seeded exact clustering; everything else is computed naively.
+    """
+    reference = Superpac(problem)
+    X, K = problem.X, problem.n_clusters
+    labels = reference.start
+
+    def geometry(labels):
+        table = residuals(X, fit_bases(X, labels, K, problem.dim))
+        return table, margins(table)
+
+    asked: list[tuple[int, int]] = []
+
+    def place(t, sets, table, mu, labels) -> bool:
+        reps = [max(z, key=lambda p: mu[p]) for z in sets]
+        order = sorted(range(len(sets)), key=lambda s: table[t, labels[reps[s]]])
+        for s in order:
+            if len(asked) >= questions:
+                return False
+            asked.append((t, reps[s]))
+            if y[t] == y[reps[s]]:
+                sets[s].append(t)
+                return True
+        sets.append([t])
+        return True
+
+    table, mu = geometry(labels)
+    sets = [[int(np.argmax(mu))]]
+    while len(sets) < K and len(asked) < min(2 * K, questions):
+        placed = {p for z in sets for p in z}
+        free = [p for p in range(len(y)) if p not in placed]
+        seen = {labels[p] for p in placed}
+        unseen = [p for p in free if labels[p] not in seen]
+        if not unseen:
+            return asked  # a random draw follows; the caller stops comparing here
+        place(max(unseen, key=lambda p: mu[p]), sets, table, mu, labels)
+    while len(asked) < questions:
+        placed = {p for z in sets for p in z}
+        free = [p for p in range(len(y)) if p not in placed]
+        if not free:
+            break
+        table, mu = geometry(labels)
+        if not place(min(free, key=lambda p: mu[p]), sets, table, mu, labels):
+            break
+        set_of = np.full(len(y), -1)
+        for s, z in enumerate(sets):
+            set_of[z] = s
+        from superpac.imputed import KnownSets
+
+        known = KnownSets(set_of, len(sets))
+        labels = reference.model.exact(known, step=int((set_of >= 0).sum()))
+    return asked
+
+
+def test_asks_what_the_paper_says(problem):
+    instance, y = problem
+    want = naive_superpac(instance, y, 60)
+    _, asked = drive(Superpac(instance), y, 60)
+    assert len(want) > 20
+    assert asked[: len(want)] == want
+
+
+def test_reaches_zero_error_and_then_has_nothing_to_ask(problem):
+    instance, y = problem
+    strategy = Superpac(instance)
+    state, asked = drive(strategy, y, 2000)
+    assert strategy.propose(state) is None
+    assert clustering_error(y, strategy.labels(state)) == 0.0
+    assert len(asked) == len(set(asked))
+
+
+def test_certain_sets_are_pure_and_mutually_different(problem):
+    instance, y = problem
+    strategy = Superpac(instance)
+    state, _ = drive(strategy, y, 80)
+    members = strategy.sets.members
+    assert all(len(set(y[points])) == 1 for points in members.values())
+    assert len({int(y[points[0]]) for points in members.values()}) == len(members)
+    assert strategy.sets.known().different is None
+    del state
+
+
+def test_next_question_is_a_function_of_the_answers_alone(problem):
+    instance, y = problem
+    state, asked = drive(Superpac(instance), y, 70)
+    for cut in (0, 1, 9, 33, 50, 69):
+        part = State(Constraints(len(y)))
+        for link in state.answers[:cut]:
+            part.constraints.add(link.i, link.j, link.answer, link.seq)
+            part.answers.append(link)
+        question = Superpac(instance).propose(part)
+        assert (question.i, question.j) == asked[cut]
+
+
+def test_taking_back_gives_the_question_before(problem):
+    instance, y = problem
+    strategy = Superpac(instance)
+    state, asked = drive(strategy, y, 50)
+    back = State(Constraints(len(y)), revision=1)
+    for link in state.answers[:30]:
+        back.constraints.add(link.i, link.j, link.answer, link.seq)
+        back.answers.append(link)
+    question = strategy.propose(back)
+    assert (question.i, question.j) == asked[30]
+
+
+def test_unsure_and_skipped_pairs_do_not_come_straight_back(problem):
+    instance, y = problem
+    strategy = Superpac(instance)
+    state, _ = drive(strategy, y, 30)
+    first = strategy.propose(state)
+    seq = state.n_answers + 1
+    state.constraints.add(first.i, first.j, "unsure", seq)
+    state.answers.append(Link(seq, first.i, first.j, "unsure"))
+    second = strategy.propose(state)
+    assert {second.i, second.j} != {first.i, first.j}
+    state.skipped[min(second.i, second.j), max(second.i, second.j)] = state.n_answers
+    third = strategy.propose(state)
+    assert {third.i, third.j} != {second.i, second.j}
+
+
+def test_items_set_aside_or_busy_are_left_alone(problem):
+    instance, y = problem
+    strategy = Superpac(instance)
+    state, _ = drive(strategy, y, 30)
+    first = strategy.propose(state)
+    busy = strategy.propose(state, frozenset({first.i}))
+    assert busy.i != first.i
+    state.bad.update({first.i, first.j})
+    other = strategy.propose(state)
+    assert {other.i, other.j}.isdisjoint({first.i, first.j})
+
+
+def test_everything_unsure_ends_instead_of_looping(problem):
+    instance, y = problem
+    strategy = Superpac(Problem(instance.X[:8], instance.affinity[:8][:, :8], 2, dim=1))
+    state = State(Constraints(8))
+    for seq in range(1, 200):
+        question = strategy.propose(state)
+        if question is None:
+            break
+        state.constraints.add(question.i, question.j, "unsure", seq)
+        state.answers.append(Link(seq, question.i, question.j, "unsure"))
+    assert strategy.propose(state) is None
+
+
+def test_without_explore_the_first_set_is_the_least_sure_point(problem):
+    instance, y = problem
+    strategy = Superpac(instance, explore=0)
+    first = strategy.sets.seeds[0]
+    assert strategy.tracker.margins[first] == strategy.tracker.margins.min()
+    state, _ = drive(strategy, y, 2000)
+    assert clustering_error(y, strategy.labels(state)) == 0.0
+
+
+def test_first_labels_are_plain_spectral_clustering(problem):
+    instance, y = problem
+    plain = spectral_clustering(instance.affinity, 4, random_state=0)
+    start = Superpac(instance).labels(State(Constraints(len(y))))
+    assert clustering_error(plain, start) < 0.1
+
+
+def test_superpac_s_never_takes_a_labelling_of_higher_cost(problem):
+    instance, y = problem
+    strategy = SuperpacS(instance)
+    state = State(Constraints(len(y)))
+    costs = []
+    for _ in range(60):
+        drive(strategy, y, 1, state)
+        labels = strategy.labels(state)
+        table = residuals(instance.X, fit_bases(instance.X, labels, 4, 3))
+        costs.append(float((table[np.arange(len(y)), labels] ** 2).sum()))
+    assert all(b <= a + 1e-9 for a, b in zip(costs, costs[1:], strict=False))
+
+
+def test_random_pairs_are_seeded_and_end(problem):
+    instance, y = problem
+    few = Problem(instance.X[:9], instance.affinity[:9][:, :9], 2, dim=1, seed=3)
+    truth = np.arange(9) % 2
+    _, first = drive(RandomPairs(few), truth, 100)
+    strategy = RandomPairs(few)
+    state, second = drive(strategy, truth, 100)
+    assert first == second
+    assert strategy.propose(state) is None
+    assert clustering_error(truth, strategy.labels(state)) <= 0.5
+
+
+def test_warm_refit_ends_at_zero_too(problem):
+    instance, y = problem
+    strategy = Superpac(instance, refit="warm")
+    state, _ = drive(strategy, y, 2000)
+    assert clustering_error(y, strategy.labels(state)) == 0.0
+
+
+def test_unknown_names_and_options_are_refused(problem):
+    instance, _ = problem
+    with pytest.raises(InputError, match="choose one of: .*superpac"):
+        make_strategy("guess", instance)
+    with pytest.raises(InputError, match="option"):
+        make_strategy("superpac", instance, colour="red")
+    with pytest.raises(InputError, match="'exact' or 'warm'"):
+        Superpac(instance, refit="cold")
+
+
+class TestCertainSets:
+    def test_volunteered_answers_between_free_points(self):
+        sets = CertainSets(8, seeds=[0])
+        sets.take(Link(1, 3, 4, "same"))
+        assert sorted(map(sorted, sets.members.values())) == [[0], [3, 4]]
+        assert sets.known().different is not None  # nobody said that 0 and 3 differ
+        sets.take(Link(2, 0, 4, "different"))
+        assert sets.known().different is None
+
+    def test_sets_merge_when_somebody_says_so(self):
+        sets = CertainSets(8, seeds=[0])
+        sets.take(Link(1, 3, 4, "same"))
+        sets.take(Link(2, 5, 4, "different"))
+        sets.take(Link(3, 0, 3, "same"))
+        # 5 is known to differ from the only set left, so it is one itself
+        assert sorted(map(sorted, sets.members.values())) == [[0, 3, 4], [5]]
+
+    def test_free_pair_becomes_knowledge_once_one_is_placed(self):
+        sets = CertainSets(8, seeds=[0])
+        sets.take(Link(1, 5, 6, "different"))
+        sets.take(Link(2, 5, 0, "same"))
+        assert sorted(map(sorted, sets.members.values())) == [[0, 5], [6]]
