@@ -1,0 +1,110 @@
+"""How fast and how faithful the warm-started loop is: SUPERPAC on USPS, 2,000 truthful questions.
+
+Prints, from one run: milliseconds from an answer to the next question, the ratio to re-clustering the
+same affinity with scikit-learn's SpectralClustering, memory, and the error beside the loop that
+clusters from scratch after every placed point.
+
+    python benchmarks/loop.py                  # 1 seed, 2,000 questions
+    python benchmarks/loop.py --seeds 5        # warm against exact, mean of 5 seeds
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import SpectralClustering
+
+from superpac.data import load
+from superpac.metrics import clustering_error
+from superpac.oracles import TruthOracle, simulate
+from superpac.session import Session
+from superpac.spec import Spec, build_problem
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", default="usps")
+    parser.add_argument("--affinity", default="ensc:gamma=5")
+    parser.add_argument("--dim", type=int, default=9)
+    parser.add_argument("--questions", type=int, default=2000)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--no-exact", action="store_true", help="leave out the from-scratch loop")
+    parser.add_argument("--no-sklearn", action="store_true", help="leave out scikit-learn")
+    parser.add_argument("--out", type=Path, help="append every finished run here, and skip those")
+    args = parser.parse_args()
+
+    done = {}
+    if args.out and args.out.exists():
+        done = {tuple(r["key"]): r for r in map(json.loads, args.out.read_text().splitlines())}
+    runs: dict[str, list[dict]] = {"warm": [], "exact": []}
+    items = load(args.data)
+    graph = None
+    for seed in range(args.seeds):
+        shuffled = items.shuffled(seed)
+        for refit in ("warm",) if args.no_exact else ("warm", "exact"):
+            key = (args.data, args.affinity, args.dim, args.questions, seed, refit)
+            if key not in done:
+                options = {"refit": refit}
+                spec = Spec(items.n_classes, args.affinity, "superpac", options, args.dim, seed)
+                problem = build_problem(shuffled, spec)
+                graph = problem.affinity
+                session = Session.create(shuffled, spec, affinity=graph)
+                cpu = time.process_time()
+                run = simulate(session, TruthOracle(shuffled.y), shuffled.y, args.questions)
+                done[key] = {
+                    "key": key,
+                    "cpu": time.process_time() - cpu,
+                    "error": [run.error_at(q) for q in range(0, args.questions + 1, 100)],
+                    "p50": float(np.percentile(run.ask_ms, 50)),
+                    "p95": float(np.percentile(run.ask_ms, 95)),
+                    "questions": len(run.ask_ms),
+                    "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                }
+                if args.out:
+                    with args.out.open("a") as file:
+                        file.write(json.dumps(done[key]) + "\n")
+            runs[refit].append(done[key])
+
+    for name, found in runs.items():
+        if found:
+            per = np.mean([r["cpu"] / r["questions"] for r in found])
+            print(
+                f"{name:6} CPU s a question {per:.4f}   p50 {np.mean([r['p50'] for r in found]):.0f} ms"
+                f"   p95 {np.mean([r['p95'] for r in found]):.0f} ms   "
+                f"peak memory {max(r['rss_mb'] for r in found):.0f} MB"
+            )
+    for q, *errors in zip(
+        range(0, args.questions + 1, 100),
+        *(np.mean([r["error"] for r in found], axis=0) for found in runs.values() if found),
+        strict=True,
+    ):
+        gap = f"   gap {100 * (errors[0] - errors[1]):+.2f} points" if len(errors) == 2 else ""
+        print(f"{q:5} questions  " + "  ".join(f"{100 * e:6.2f}%" for e in errors) + gap)
+
+    if not args.no_sklearn:
+        shuffled = items.shuffled(0)
+        if graph is None:
+            graph = build_problem(
+                shuffled, Spec(items.n_classes, args.affinity, dim=args.dim)
+            ).affinity
+        model = SpectralClustering(
+            items.n_classes, affinity="precomputed", eigen_solver="arpack", random_state=0
+        )
+        cpu = time.process_time()
+        labels = model.fit(graph).labels_
+        cpu = time.process_time() - cpu
+        per = np.mean([r["cpu"] / r["questions"] for r in runs["warm"]])
+        error = clustering_error(items.shuffled(0).y, labels)
+        print(
+            f"scikit-learn's SpectralClustering once: {cpu:.1f} CPU s, error {100 * error:.1f}%; "
+            f"a question of the warm loop costs {cpu / per:.0f}x less"
+        )
+
+
+if __name__ == "__main__":
+    main()
