@@ -97,6 +97,8 @@ class Session:
         The answers.
     problem : Problem
         Points, affinity and dimension that follow from data and spec.
+    strategy : Strategy, optional
+        A ready one, such as one that computes elsewhere; the spec's by default.
 
     References
     ----------
@@ -115,12 +117,19 @@ class Session:
     (1, 1)
     """
 
-    def __init__(self, data: Dataset, spec: Spec, log: Log, problem: Problem) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        spec: Spec,
+        log: Log,
+        problem: Problem,
+        strategy: Strategy | None = None,
+    ) -> None:
         self.data = data
         self.spec = spec
         self.log = log
         self.problem = problem
-        self.strategy: Strategy = make_strategy(spec.strategy, problem, **spec.options)
+        self.strategy = strategy or make_strategy(spec.strategy, problem, **spec.options)
         self._fold = Fold(len(data), [str(name) for name in data.ids])
         self._keys: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -271,6 +280,7 @@ class Session:
         key: str | None = None,
         expected_seq: int | None = None,
         elapsed_ms: int | None = None,
+        why: Mapping[str, Any] | None = None,
     ) -> Receipt:
         """Record an answer; it is safe on disk when this returns.
 
@@ -288,6 +298,8 @@ class Session:
             The question's `seq`; refused with ConflictError when the log has moved on.
         elapsed_ms : int, optional
             How long the person took.
+        why : mapping, optional
+            Why it was asked, kept beside the answer.
 
         Returns
         -------
@@ -316,7 +328,9 @@ class Session:
                 if known.implied(i, j) is not None and answer != "unsure":
                     self._expect(expected_seq)
                     return Receipt(0, "", recorded=False)
-            body = {"i": i, "j": j, "answer": answer}
+            body: dict[str, Any] = {"i": i, "j": j, "answer": answer}
+            if why:
+                body["why"] = dict(why)
             event = self.log.append(
                 "answer",
                 body,
