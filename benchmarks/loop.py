@@ -1,8 +1,8 @@
 """How fast and how faithful the warm-started loop is: SUPERPAC on USPS, 2,000 truthful questions.
 
-Prints, from one run: milliseconds from an answer to the next question, the ratio to re-clustering the
-same affinity with scikit-learn's SpectralClustering, memory, and the error beside the loop that
-clusters from scratch after every placed point.
+Prints, from one run: milliseconds from an answer to the next question, the ratio to re-clustering
+the same affinity with scikit-learn's SpectralClustering, memory, and the error beside the loop
+that clusters from scratch after every placed point.
 
     python benchmarks/loop.py                  # 1 seed, 2,000 questions
     python benchmarks/loop.py --seeds 5        # warm against exact, mean of 5 seeds
@@ -74,8 +74,8 @@ def main() -> None:
         if found:
             per = np.mean([r["cpu"] / r["questions"] for r in found])
             print(
-                f"{name:6} CPU s a question {per:.4f}   p50 {np.mean([r['p50'] for r in found]):.0f} ms"
-                f"   p95 {np.mean([r['p95'] for r in found]):.0f} ms   "
+                f"{name:6} CPU s a question {per:.4f}   "
+                f"p50 {np.mean([r['p50'] for r in found]):.0f} ms   p95 {np.mean([r['p95'] for r in found]):.0f} ms   "
                 f"peak memory {max(r['rss_mb'] for r in found):.0f} MB"
             )
     for q, *errors in zip(

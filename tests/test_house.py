@@ -1,4 +1,4 @@
-"""The house plan holds: imports point one way, and the library below the session touches nothing."""
+"""The house plan holds: imports point one way; below the session nothing touches the world."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure, making its folder."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=150, bbox_inches="tight", facecolor="white")
+    figure.savefig(target, dpi=110, bbox_inches="tight", facecolor="white")
     return target
 
 
