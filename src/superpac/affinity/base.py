@@ -114,7 +114,10 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
         return self
 
     def _check_parameters(self, X: FloatArray) -> None:
-        """Raise InputError for a parameter value that is not allowed; subclasses extend it."""
+        """Raise InputError for a parameter value that is not allowed; subclasses extend it.
+
+        Only ``X.shape`` may be looked at: parameters are also checked before there is any data.
+        """
         check_integer(self, "n_clusters", minimum=1)
         if self.n_clusters > X.shape[0]:
             raise InputError(

@@ -1,0 +1,162 @@
+"""Ensemble K-subspaces."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+from scipy import sparse
+
+from superpac.affinity.base import (
+    AffinityEstimator,
+    FloatArray,
+    Progress,
+    check_integer,
+    unit_rows,
+)
+from superpac.affinity.ksubspaces import (
+    Dim,
+    check_dim,
+    resolve_dims,
+    run_seeds,
+    side_by_side,
+)
+from superpac.affinity.topk import rows_to_matrix, tidy
+from superpac.affinity.tsc import default_q
+
+
+class EKSS(AffinityEstimator):
+    """Ensemble K-subspaces (EKSS): the share of short K-subspaces runs that put points together.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    dim : int, sequence of int or None
+        Dimension of the subspaces, as in :class:`~superpac.affinity.KSubspaces`.
+    n_runs : int, default=100
+        K-subspaces runs from random subspaces (B in the paper, which uses up to 1,000).
+    n_iter : int, default=3
+        Iterations a run.
+    q : int, optional
+        Largest entries kept a row and a column; None: as :class:`~superpac.affinity.TSC`, but at
+        least 10, because shares of few runs are often equal.
+    random_state : int, RandomState or None
+        Seed of the runs and of the spectral step.
+    n_jobs : int or None
+        Threads; None or -1 uses all.
+
+    Attributes
+    ----------
+    affinity_matrix_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+    labels_ : ndarray of shape (n_samples,)
+
+    References
+    ----------
+    J. Lipor, D. Hong, Y. S. Tan and L. Balzano, "Subspace clustering using ensembles of
+    K-subspaces", Information and Inference 10(1), 2021.
+
+    Examples
+    --------
+    >>> from superpac.synthetic import make_subspaces
+    >>> X, y = make_subspaces(20, 2, 2, 12, seed=0)
+    >>> A = EKSS(n_clusters=2, dim=2, n_runs=20, random_state=0).affinity(X)
+    >>> bool(0 < A.max() <= 1)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        dim: Dim = None,
+        n_runs: int = 100,
+        n_iter: int = 3,
+        q: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.dim = dim
+        self.n_runs = n_runs
+        self.n_iter = n_iter
+        self.q = q
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, X: FloatArray) -> None:
+        super()._check_parameters(X)
+        check_dim(self, X.shape[1])
+        check_integer(self, "n_runs", minimum=1)
+        check_integer(self, "n_iter", minimum=1)
+        if self.q is not None:
+            check_integer(self, "q", minimum=1)
+
+    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        X = unit_rows(X)
+        n = X.shape[0]
+        dims = resolve_dims(self.dim, self.n_clusters, X.shape)
+        starts = [("random", int(s)) for s in run_seeds(self.random_state, self.n_runs)]
+        runs = [run[0] for run in side_by_side(X, dims, starts, self.n_iter, progress)]
+        table = np.stack(runs, axis=1).astype(np.uint16 if self.n_clusters > 256 else np.uint8)
+        q = min(max(10, default_q(n, self.n_clusters)) if self.q is None else int(self.q), n - 1)
+        indices, counts = top_together(table, q)
+        Z = rows_to_matrix(indices, counts / self.n_runs, n)
+        return tidy((Z + Z.T) / 2.0)
+
+
+def top_together(table: NDArray, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each point the `q` others that most runs put into its cluster.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_samples, n_runs)
+        Unsigned labels, one column a run.
+    q : int
+        Entries to keep a row.
+
+    Returns
+    -------
+    indices : ndarray of shape (n_samples, q)
+        -1 where fewer points were ever together with this one.
+    counts : ndarray of shape (n_samples, q)
+        Number of runs together, descending. Equal counts are decided by a fixed scramble of the
+        pair, because deciding by index would join everybody to the same few points.
+
+    Examples
+    --------
+    >>> indices, counts = top_together(np.array([[0, 0], [0, 0], [1, 0]], dtype=np.uint8), 1)
+    >>> indices.ravel().tolist()[:2], counts.ravel().tolist()
+    ([1, 0], [2, 2, 1])
+    """
+    n = table.shape[0]
+    indices = np.full((n, q), -1, dtype=np.int64)
+    keys = np.zeros((n, q), dtype=np.int64)
+    _count_together(np.ascontiguousarray(table), indices, keys)
+    return indices, keys >> 16
+
+
+@njit(cache=True, parallel=True)
+def _count_together(table: NDArray, indices: NDArray, keys: NDArray) -> None:
+    n, runs = table.shape
+    q = keys.shape[1]
+    for unsigned in prange(n):
+        i = np.int64(unsigned)  # prange counts unsigned, and unsigned with signed turns to float
+        for j in range(n):
+            together = 0
+            for b in range(runs):
+                together += table[i, b] == table[j, b]
+            if together == 0 or i == j:
+                continue
+            low, high = (i, j) if i < j else (j, i)
+            scramble = (low * 2654435761 + high * 40503) & 0xFFFFFFFF
+            scramble = ((scramble ^ (scramble >> 15)) * 2246822519) & 0xFFFFFFFF
+            key = (together << 16) | ((scramble >> 13) & 0xFFFF)
+            if key > keys[i, q - 1]:
+                place = q - 1
+                while place > 0 and keys[i, place - 1] < key:
+                    keys[i, place] = keys[i, place - 1]
+                    indices[i, place] = indices[i, place - 1]
+                    place -= 1
+                keys[i, place] = key
+                indices[i, place] = j
