@@ -1,0 +1,184 @@
+"""The command line as people use it: every command, real files, a real process once."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from superpac.cli import main
+from superpac.synthetic import make_subspaces
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def superpac(*words: object, check: bool = True, stdin: str = "") -> Done:
+    """Run the command line as a process would, without paying for the start of one each time."""
+    out, err = io.StringIO(), io.StringIO()
+    saved = sys.argv, sys.stdin
+    sys.argv, sys.stdin = ["superpac", *map(str, words)], io.StringIO(stdin)
+    code = 0
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.argv, sys.stdin = saved
+    if check:
+        assert code == 0, err.getvalue()
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture(scope="module")
+def planes(tmp_path_factory) -> Path:
+    X, y = make_subspaces(20, 3, 2, 10, noise=0.1, seed=0)
+    path = tmp_path_factory.mktemp("planes") / "planes.npz"
+    np.savez(path, X=X, y=y)
+    return path
+
+
+def test_cluster_prints_one_json_object(planes, tmp_path):
+    out, picture = tmp_path / "labels.csv", tmp_path / "deep" / "picture.png"
+    done = superpac(
+        *("cluster", planes, "-k", 3, "--affinity", "tsc:q=4", "--json"),
+        *("-o", out, "--plot", picture),
+    )
+    result = json.loads(done.stdout)
+    assert result["error"] == 0
+    assert result["ari"] == 1
+    assert result["components"] >= 1
+    assert set(result["seconds"]) == {"load", "affinity", "spectral"}
+    table = pd.read_csv(out)
+    assert list(table.columns) == ["item", "cluster"]
+    assert len(table) == 60
+    assert Image.open(picture).width > 300
+
+
+def test_cluster_without_truth_says_null(tmp_path):
+    X, _ = make_subspaces(15, 2, 2, 8, seed=1)
+    path = tmp_path / "points.csv"
+    pd.DataFrame(X, columns=[f"c{i}" for i in range(8)]).to_csv(path, index=False)
+    result = json.loads(superpac("cluster", path, "-k", 2, "-a", "tsc", "--json").stdout)
+    assert result["error"] is None
+    assert result["nmi"] is None
+
+
+def test_a_folder_of_pictures_is_clustered(tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for n in range(30):
+        pixels = rng.integers(0, 60, (12, 12), dtype=np.uint8)
+        pixels[:, :6] += np.uint8(150 * (n % 2))
+        pixels[6:, :] += np.uint8(40)
+        Image.fromarray(pixels).save(folder / f"{n:02}.png")
+    done = superpac("cluster", folder, "-k", 2, "-a", "knn:k=5", "-o", tmp_path / "groups.csv")
+    assert "30 items in 2 clusters" in done.stdout
+    table = pd.read_csv(tmp_path / "groups.csv")
+    assert table["item"].iloc[0] == "00.png"
+    assert table["cluster"].nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("cluster", "no-such-thing", "-k", "3"), "no-such-thing"),
+        (("cluster", "digits", "-k", "3", "-a", "magic"), "magic"),
+        (("cluster", "digits", "-k", "3", "-a", "tsc:q=many"), "many"),
+        (("cluster", "digits", "-k", "9999", "-a", "tsc"), "9999"),
+        (("simulate", "digits", "--strategy", "guess", "-a", "tsc"), "guess"),
+        (("simulate", "digits", "--option", "explore", "-a", "tsc"), "NAME=VALUE"),
+        (("simulate", "digits", "--wrong", "0.9", "-a", "tsc"), "0.9"),
+        (("ask", "nothing", "--store", "missing.sqlite3"), "no sessions"),
+        (("import", "missing.zip", "--store", "x.sqlite3"), "missing.zip"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_no_traceback(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = superpac(*words, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+    assert len(done.stderr.strip().splitlines()) <= 3
+
+
+def test_simulate_prints_trials_and_their_mean(planes, tmp_path):
+    done = superpac(
+        *("simulate", planes, "-k", 3, "-a", "tsc:q=4", "--dim", 2, "--questions", 60),
+        *("--trials", 2, "--json", "--plot", tmp_path / "curve.png"),
+    )
+    report = json.loads(done.stdout)
+    assert [t["seed"] for t in report["trials"]] == [0, 1]
+    for trial in report["trials"]:
+        assert trial["curve"][0] == [0, trial["start_error"]]
+        assert trial["ask_ms"]["p50"] <= trial["ask_ms"]["p95"]
+        assert trial["seconds"] > 0
+    assert set(report["mean"]["error_at"]) == {"0", "50", "60"}
+    assert set(report["mean"]["questions_to"]) == {"5%", "1%", "0%"}
+    assert (tmp_path / "curve.png").stat().st_size > 5000
+
+
+def test_simulate_is_the_same_again(planes):
+    words = ("simulate", planes, "-k", 3, "-a", "tsc:q=4", "-d", 2, "-q", 30, "--json")
+    first, second = (json.loads(superpac(*words).stdout) for _ in range(2))
+    assert first["trials"][0]["curve"] == second["trials"][0]["curve"]
+
+
+def test_a_session_from_new_to_export(planes, tmp_path):
+    store = ("--store", tmp_path / "kept.sqlite3")
+    superpac("new", planes, "-k", 3, "-a", "tsc:q=4", "--name", "flat", *store)
+    said = superpac("ask", "flat", *store, stdin="s\nd\nu\nz\nx\nq\n").stdout
+    assert "Took back #3" in said
+    assert "Type s, d, u" in said
+    assert json.loads(superpac("status", "flat", "--json", *store).stdout)["questions"] == 2
+    assert "flat" in superpac("sessions", *store).stdout
+    assert "3 events" not in superpac("verify", "flat", *store).stdout
+    assert "Took back #2" in superpac("undo", "flat", *store).stdout
+    assert "Put back #2" in superpac("undo", "flat", "--redo", *store).stdout
+    for name in ("a.csv", "a.parquet", "a.jsonl"):
+        superpac("export", "flat", "-o", tmp_path / name, *store)
+    assert len(pd.read_csv(tmp_path / "a.csv")) == 60
+    assert len(pd.read_parquet(tmp_path / "a.parquet")) == 60
+    superpac("export", "flat", "-o", tmp_path / "a.zip", *store)
+    other = ("--store", tmp_path / "other.sqlite3")
+    superpac("import", tmp_path / "a.zip", *other)
+    here, there = (superpac("verify", "flat", *where).stdout for where in (store, other))
+    assert here == there
+    assert superpac("ask", "flat", *other, stdin="").returncode == 0
+
+
+def test_a_mistake_in_a_real_process(tmp_path):
+    done = subprocess.run(
+        [Path(sys.executable).with_name("superpac"), "cluster", tmp_path / "none.csv", "-k", "2"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "none.csv" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version_and_help():
+    assert superpac("--version").stdout.startswith("superpac 0.")
+    assert "simulate" in superpac("--help").stdout
