@@ -25,11 +25,15 @@ def truthful(n: int, k: int, m: int, seed: int) -> tuple[Constraints, np.ndarray
     m=st.integers(0, 60),
     asked=st.integers(1, 5),
     seed=st.integers(0, 10_000),
+    embedded=st.booleans(),
 )
-def test_no_answer_is_ever_broken(n, k, m, asked, seed):
+def test_no_answer_is_ever_broken(n, k, m, asked, seed, embedded):
     known, _ = truthful(n, k, m, seed)
-    labels = np.random.default_rng(seed).integers(0, asked, n)
-    got = respect_answers(labels, known, asked)
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, asked, n)
+    rows = rng.normal(size=(n, 3)) if embedded else None
+    got = respect_answers(labels, known, asked, rows)
+    assert got.min() >= 0
     for i in range(n):
         for j in range(i):
             says = known.implied(i, j)
@@ -60,3 +64,18 @@ def test_half_placed_point_leaves_the_cluster_it_was_told_apart_from():
     got = respect_answers([0, 0, 0, 1, 1, 0], known, 2)
     assert got[5] != got[0]
     assert got[0] == got[1]
+
+
+def test_free_points_follow_a_group_that_leaves_their_cluster():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 30)
+    rows = np.eye(3)[truth] + 0.1 * rng.normal(size=(90, 3))
+    merged = np.where(truth == 1, 0, truth)  # classes 0 and 1 in one cluster, 2 split in two
+    merged[75:] = 1
+    known = Constraints(90)
+    for seq, (i, j) in enumerate([(0, 30), (0, 60), (30, 60)], 1):
+        known.add(i, j, "different", seq)
+    plain = respect_answers(merged, known, 3)
+    led = respect_answers(merged, known, 3, rows)
+    assert (plain[truth == 1] == plain[30]).mean() < 0.1
+    assert all(len(set(led[truth == c])) == 1 for c in range(3))

@@ -24,7 +24,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         Number of clusters.
     affinity : str, default="ensc:gamma=5"
         Affinity by name, such as ``tsc:q=5``.
-    strategy : str, default="superpac"
+    strategy : str, default="superpac-pinned"
         Which questions are asked.
     options : mapping, optional
         Options of the strategy.

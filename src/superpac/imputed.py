@@ -150,6 +150,12 @@ class ImputedSpectral:
     def _rng(self, step: int) -> np.random.RandomState:
         return np.random.RandomState(np.random.SeedSequence((self.seed, step)).generate_state(1))
 
+    def rows(self) -> FloatArray:
+        """Unit rows of the embedding behind the last labels."""
+        if self._vectors is None:
+            self.exact()
+        return _unit(self._vectors[:, : self.n_clusters])  # type: ignore[index]
+
     def matrix(self, known: KnownSets) -> sparse.csr_array:
         """Form the imputed affinity in full."""
         data, _ = self._masked(known)

@@ -12,16 +12,24 @@ from scipy.optimize import linear_sum_assignment
 
 from superpac.constraints import Constraints
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 
-def respect_answers(labels: ArrayLike, constraints: Constraints, n_clusters: int) -> IntArray:
-    """Change as few labels as needed so that no answer is broken.
+def respect_answers(
+    labels: ArrayLike,
+    constraints: Constraints,
+    n_clusters: int,
+    rows: FloatArray | None = None,
+) -> IntArray:
+    """Change a clustering so that no answer is broken.
 
     Groups that are all known to differ are matched to clusters one to one, so that the fewest of
     their points move; the rest follow, largest group first, each to the cluster that most of its
     points have and no answer forbids. Where the answers show more groups than clusters, new
-    clusters are opened.
+    clusters are opened. With an embedding the points that nobody was asked about follow: k-means
+    goes on from there with the groups held where they are, so that a cluster which the answers
+    split in two takes its free points along.
 
     Parameters
     ----------
@@ -31,6 +39,8 @@ def respect_answers(labels: ArrayLike, constraints: Constraints, n_clusters: int
         The answers.
     n_clusters : int
         Number of clusters of the clustering.
+    rows : ndarray of shape (n, width), optional
+        Spectral embedding with unit rows.
 
     Returns
     -------
@@ -64,8 +74,8 @@ def respect_answers(labels: ArrayLike, constraints: Constraints, n_clusters: int
     core = _mutually_different(groups, rivals)
     table = np.zeros((len(core), max(n_clusters, len(core))))
     table[:, :n_clusters] = votes[core]
-    rows, cols = linear_sum_assignment(table, maximize=True)
-    cluster[np.array(core)[rows]] = cols
+    chosen, given = linear_sum_assignment(table, maximize=True)
+    cluster[np.array(core)[chosen]] = given
 
     opened = table.shape[1]
     for g in sorted(range(len(groups)), key=lambda g: (-groups[g].size, g)):
@@ -83,7 +93,46 @@ def respect_answers(labels: ArrayLike, constraints: Constraints, n_clusters: int
             opened += 1
     for g, members in enumerate(groups):
         result[members] = cluster[g]
+    if rows is not None:
+        centres = _centres(rows, np.asarray(labels), groups, cluster, votes, core)
+        result = _hold(rows, result, centres, np.concatenate(groups))
     return result
+
+
+def _centres(
+    rows: FloatArray,
+    labels: IntArray,
+    groups: list[NDArray[np.int64]],
+    cluster: IntArray,
+    votes: IntArray,
+    core: list[int],
+) -> FloatArray:
+    """Centres to go on from: a group that left its cluster stands for the one it was given."""
+    centres = np.full((max(int(cluster.max()) + 1, votes.shape[1]), rows.shape[1]), np.nan)
+    for c in range(votes.shape[1]):
+        if (labels == c).any():
+            centres[c] = rows[labels == c].mean(axis=0)
+    for g in core:
+        stays = cluster[g] < votes.shape[1] and 2 * votes[g, cluster[g]] >= groups[g].size
+        if not stays or (cluster[core] == cluster[g]).sum() > 1:
+            centres[cluster[g]] = rows[groups[g]].mean(axis=0)
+    return centres
+
+
+def _hold(rows: FloatArray, labels: IntArray, centres: FloatArray, held: IntArray) -> IntArray:
+    """k-means in which the held points never move."""
+    fixed = labels[held]
+    for _ in range(30):
+        known = np.flatnonzero(~np.isnan(centres[:, 0]))
+        gaps = (centres[known] ** 2).sum(axis=1) - 2 * rows @ centres[known].T
+        new = known[np.argmin(gaps, axis=1)]
+        new[held] = fixed
+        if (new == labels).all():
+            break
+        labels = new
+        for c in np.unique(labels):
+            centres[c] = rows[labels == c].mean(axis=0)
+    return labels
 
 
 def _mutually_different(groups: list[NDArray[np.int64]], rivals: list[set[int]]) -> list[int]:

@@ -473,7 +473,9 @@ class Session:
             found = self._labels[1]
             if kind == "model" or self.strategy.evidence:
                 return found.copy()
-            return respect_answers(found, self._fold.state.constraints, self.spec.n_clusters)
+            rows = self.strategy.embedding(self._fold.state)
+            known = self._fold.state.constraints
+            return respect_answers(found, known, self.spec.n_clusters, rows)
 
     def progress(self) -> dict[str, Any]:
         """Figures that mean something to the person who answers.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from superpac.affinity.registry import make_affinity
 from superpac.affinity.base import Progress, no_progress, unit_rows
+from superpac.affinity.registry import make_affinity
 from superpac.data import Dataset
 from superpac.errors import InputError
 from superpac.spectral import check_affinity, spectral_clustering
@@ -18,7 +18,7 @@ from superpac.strategies import Problem
 from superpac.subspaces import choose_dim
 
 DEFAULT_AFFINITY = "ensc:gamma=5"
-DEFAULT_STRATEGY = "superpac"
+DEFAULT_STRATEGY = "superpac-pinned"
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Spec:
         Number of clusters.
     affinity : str, default="ensc:gamma=5"
         Affinity by name, such as ``tsc:q=5``, or a file.
-    strategy : str, default="superpac"
+    strategy : str, default="superpac-pinned"
         Which questions are asked.
     options : mapping
         Options of the strategy.

@@ -7,7 +7,7 @@ from typing import Any
 from superpac.errors import InputError
 from superpac.strategies.base import Problem, Proposal, State, Strategy
 from superpac.strategies.random_pairs import RandomPairs
-from superpac.strategies.superpac import Superpac, SuperpacS
+from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
 
 __all__ = [
     "STRATEGIES",
@@ -17,12 +17,13 @@ __all__ = [
     "State",
     "Strategy",
     "Superpac",
+    "SuperpacPinned",
     "SuperpacS",
     "make_strategy",
 ]
 
 STRATEGIES: dict[str, type[Strategy]] = {
-    strategy.name: strategy for strategy in (Superpac, SuperpacS, RandomPairs)
+    strategy.name: strategy for strategy in (Superpac, SuperpacPinned, SuperpacS, RandomPairs)
 }
 
 

@@ -149,6 +149,10 @@ class Strategy(ABC):
     def labels(self, state: State) -> IntArray:
         """Give the clustering after the answers so far, one label a point."""
 
+    def embedding(self, state: State) -> FloatArray | None:
+        """Unit rows of the embedding behind :meth:`labels`, for a strategy that has one."""
+        return None
+
     def rng(self, *key: int) -> np.random.Generator:
         """Random numbers that are a function of the seed and `key`."""
         return np.random.default_rng([self.problem.seed, *key])

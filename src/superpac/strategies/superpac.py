@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 
 from superpac.errors import InputError
 from superpac.imputed import ImputedSpectral
+from superpac.respect import respect_answers
 from superpac.strategies.base import Problem, Proposal, State, Strategy, least
 from superpac.strategies.certain import CertainSets
 from superpac.threads import one_blas_thread
 from superpac.tracking import SubspaceTracker
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 Refit = Literal["exact", "warm"]
 
-CACHED = 64  # labellings kept, so that taking answers back costs no clustering
+CACHE_BYTES = 64_000_000  # labellings kept, so that taking answers back costs no clustering
 
 
 class Superpac(Strategy):
@@ -90,14 +92,18 @@ class Superpac(Strategy):
         first = least(sign * self.tracker.margins, everyone, self.rng(0))
         self.sets = CertainSets(problem.n, seeds=[first])
         self._explored: tuple[int, int] | None = None  # (answers, points in sets) when it ended
-        self._cache: dict[bytes, IntArray] = {}
+        self._cache: dict[bytes, tuple[IntArray, FloatArray]] = {}
+        self._first_rows = self.model.rows()
 
     def labels(self, state: State) -> IntArray:
         """Paper's labelling: may break answers, since imputing does not enforce them."""
         self._follow(state)
-        if self._exploring(state) or not self._placed_since():
-            return self.start
-        return self._clustered()
+        return self._clustered()[0] if self._placed_since() else self.start
+
+    def embedding(self, state: State) -> FloatArray:
+        """Unit rows of the spectral embedding behind the labels."""
+        self._follow(state)
+        return self._clustered()[1] if self._placed_since() else self._first_rows
 
     def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
         """Give the test point of least margin and the representative of its likeliest open set."""
@@ -141,7 +147,8 @@ class Superpac(Strategy):
             return False
         return int((self.sets.set_of >= 0).sum()) > self._explored[1]
 
-    def _clustered(self) -> IntArray:
+    def _clustered(self) -> tuple[IntArray, FloatArray]:
+        """Labels and embedding for the certain sets as they are."""
         known = self.sets.known()
         key = known.set_of.astype(np.int32).tobytes()
         found = self._cache.get(key)
@@ -149,10 +156,12 @@ class Superpac(Strategy):
             step = int((known.set_of >= 0).sum())
             refit = self.model.exact if self.refit == "exact" else self.model.warm
             with one_blas_thread():
-                found = refit(known, step=step)
+                found = refit(known, step=step), self.model.rows()
             self._cache[key] = found
-            if len(self._cache) > CACHED:
+            while len(self._cache) * (found[0].nbytes + found[1].nbytes) > CACHE_BYTES:
                 self._cache.pop(next(iter(self._cache)))
+                if len(self._cache) == 1:
+                    break
         return found
 
     def _free(self, state: State, avoid: frozenset[int] | set[int]) -> IntArray:
@@ -224,6 +233,36 @@ class Superpac(Strategy):
         )
 
 
+class SuperpacPinned(Superpac):
+    """SUPERPAC with the certain sets held in clusters of their own.
+
+    Imputing alone may leave two certain sets in one cluster, or split a must-link clique off its
+    class, and then more answers make the clustering worse. Here k-means goes on with every certain
+    set held in a cluster of its own, and subspaces and margins come from that labelling.
+
+    References
+    ----------
+    Wagstaff et al., "Constrained k-means clustering with background knowledge", ICML 2001.
+    """
+
+    name = "superpac-pinned"
+
+    def __init__(self, problem: Problem, **options: object) -> None:
+        super().__init__(problem, **options)  # type: ignore[arg-type]
+        self._pinned: tuple[tuple[int, int], IntArray] | None = None
+
+    def labels(self, state: State) -> IntArray:
+        """Labelling that breaks no answer."""
+        free = super().labels(state)
+        key = (state.revision, state.n_answers)
+        if self._pinned is None or self._pinned[0] != key:
+            rows = self.embedding(state)
+            K = self.problem.n_clusters
+            held = respect_answers(free, state.constraints, K, rows)
+            self._pinned = (key, np.where(held < K, held, free))
+        return self._pinned[1]
+
+
 class SuperpacS(Superpac):
     """SUPERPAC-S: a new labelling counts only if it lowers the K-subspaces cost.
 
@@ -258,7 +297,7 @@ class SuperpacS(Superpac):
             self.sets.take(answer)
             grew = int((self.sets.set_of >= 0).sum()) > before
             if grew and self._placed_since():
-                self._consider(self._clustered())
+                self._consider(self._clustered()[0])
         self._note_end_of_explore()
 
     def _consider(self, labels: IntArray) -> None:
