@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import os
+import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -88,7 +90,7 @@ def table(session: Session) -> pd.DataFrame:
     settled = np.zeros(len(session.data), dtype=bool)
     for group in known.sets():
         settled[group] = True
-    names = session.fold.cluster_names
+    names = cluster_names(session, labels)
     return pd.DataFrame(
         {
             "item": [str(i) for i in session.data.ids],
@@ -98,6 +100,30 @@ def table(session: Session) -> pd.DataFrame:
             "set_aside": [i in session.fold.state.bad for i in range(len(session.data))],
         }
     )
+
+
+def cluster_names(session: Session, labels: NDArray) -> dict[int, str]:
+    """Name of each cluster that people named.
+
+    A name given to an item goes with the cluster that the item is in, whatever its number is now;
+    the last name wins.
+
+    Examples
+    --------
+    >>> from superpac.spec import Spec
+    >>> X = np.repeat(np.eye(2), 5, axis=0)
+    >>> session = Session.create(X, Spec(2, affinity="tsc:q=2", dim=1))
+    >>> _ = session.rename("towers", item=7)
+    >>> labels = session.labels()
+    >>> cluster_names(session, labels) == {int(labels[7]): "towers"}
+    True
+    """
+    found = dict(session.fold.cluster_names)
+    for event in session.fold.standing(("name",)):
+        body = event.body
+        target = body["cluster"] if "cluster" in body else int(labels[body["item"]])
+        found[int(target)] = body["name"]
+    return found
 
 
 def answer_rows(session: Session) -> Iterator[dict[str, Any]]:
@@ -150,13 +176,139 @@ def as_links(session: Session) -> bytes:
     return json.dumps({name: pairs.tolist() for name, pairs in links.items()}).encode()
 
 
+def as_coco(session: Session) -> bytes:
+    """Images and clusters in the layout of COCO's JSON: images, categories, annotations.
+
+    References
+    ----------
+    Lin et al., "Microsoft COCO: common objects in context", ECCV 2014.
+    """
+    data, labels = session.data, session.labels()
+    names = cluster_names(session, labels)
+    shape = data.image_shape or (0, 0)
+    images, marks = [], []
+    for i, name in enumerate(data.ids):
+        if i in session.fold.state.bad:
+            continue
+        place = str(name) if data.paths is None else str(data.paths[i])
+        height, width = (int(s) for s in shape[:2])
+        images.append({"id": i, "file_name": place, "height": height, "width": width})
+        mark = {"id": i + 1, "image_id": i, "category_id": int(labels[i]), "iscrowd": 0}
+        marks.append({**mark, "bbox": [0, 0, width, height], "area": width * height})
+    groups = [
+        {"id": int(c), "name": names.get(int(c), f"cluster {int(c)}"), "supercategory": "cluster"}
+        for c in np.unique(labels)
+    ]
+    info = {"description": f"Clusters of {data.name}", "version": "1.0"}
+    whole = {"info": info, "images": images, "categories": groups, "annotations": marks}
+    return json.dumps(whole, ensure_ascii=False).encode()
+
+
 FORMATS: dict[str, Callable[[Session], bytes]] = {
     "csv": as_csv,
     "parquet": as_parquet,
     "jsonl": as_jsonl,
     "answers": as_answers,
     "links": as_links,
+    "coco": as_coco,
 }
+FOLDERS: dict[str, Literal["link", "copy"]] = {"folders": "link", "folders-copy": "copy"}
+ENDINGS = {"answers": "jsonl", "links": "json", "coco": "json"}
+
+
+def folder_names(session: Session) -> list[tuple[int, str]]:
+    """Item and the place it gets in a folder a cluster; items set aside are left out.
+
+    Names from people and files become plain file names: no separators, no hidden files.
+    """
+    labels = session.labels()
+    names = cluster_names(session, labels)
+    folders: dict[int, str] = {}
+    for c in (int(c) for c in np.unique(labels)):
+        folders[c] = file_name(f"{c:02d} {names.get(c, '')}")
+    found, used = [], set()
+    for i, name in enumerate(session.data.ids):
+        if i in session.fold.state.bad:
+            continue
+        paths = session.data.paths
+        last = str(name).replace("\\", "/").split("/")[-1]
+        suffix = ".png" if paths is None else ""
+        stem = file_name(last)
+        place = f"{folders[int(labels[i])]}/{stem}{suffix}"
+        if place.lower() in used:
+            place = f"{folders[int(labels[i])]}/{i}-{stem}{suffix}"
+        used.add(place.lower())
+        found.append((i, place))
+    return found
+
+
+def write_folders(
+    session: Session, path: str | Path, how: Literal["link", "copy"] = "link"
+) -> Path:
+    """Write a folder for each cluster with its items as links or copies.
+
+    Items that are not files of their own are written as PNG. Nothing that exists is overwritten.
+
+    Parameters
+    ----------
+    session : Session
+        What to write.
+    path : path
+        A folder that does not exist yet, or is empty.
+    how : {"link", "copy"}, default="link"
+        Symbolic links to the originals, or copies of them.
+
+    Returns
+    -------
+    Path
+    """
+    root = Path(path)
+    if how not in ("link", "copy"):
+        raise InputError(f"Items are written as 'link' or 'copy'. Got {how!r} instead.")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if any(root.iterdir()):
+            raise InputError(f"{root} is not empty; name a new folder.")
+        for i, place in folder_names(session):
+            target = root / place
+            target.parent.mkdir(exist_ok=True)
+            if session.data.paths is None:
+                session.data.draw(i).save(target, "PNG")
+            elif how == "link":
+                target.symlink_to(Path(session.data.paths[i]).resolve())
+            else:
+                shutil.copyfile(session.data.paths[i], target)
+    except OSError as error:
+        raise InputError(
+            f"{root} cannot be written: {error.strerror or error}; choose another place."
+        ) from None
+    return root
+
+
+def folders_zip(session: Session, target: IO[bytes]) -> None:
+    """Write the folder a cluster as a zip of copies, for a browser to download."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as bundle:
+        for i, place in folder_names(session):
+            entry = zipfile.ZipInfo(place)
+            entry.external_attr = 0o600 << 16
+            if session.data.paths is None:
+                buffer = io.BytesIO()
+                session.data.draw(i).save(buffer, "PNG")
+                bundle.writestr(entry, buffer.getvalue())
+            else:
+                bundle.writestr(entry, Path(session.data.paths[i]).read_bytes())
+
+
+def file_name(text: str) -> str:
+    """Text as a plain file name: no separators, nothing hidden, not empty.
+
+    Examples
+    --------
+    >>> file_name("../a:b"), file_name("..")
+    ('_a_b', '_')
+    """
+    plain = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in text)
+    return plain.strip(" .")[:120] or "_"
 
 
 def export(session: Session, path: str | Path, form: str | None = None) -> Path:
@@ -169,17 +321,19 @@ def export(session: Session, path: str | Path, form: str | None = None) -> Path:
     path : path
         Where to.
     form : str, optional
-        One of ``FORMATS``; by default what the ending of `path` says.
+        One of ``FORMATS``, or ``folders`` (links) or ``folders-copy``; by default what the ending
+        of `path` says.
 
     Returns
     -------
     Path
     """
     chosen = form or Path(path).suffix.lstrip(".").lower()
+    if chosen in FOLDERS:
+        return write_folders(session, path, FOLDERS[chosen])
     if chosen not in FORMATS:
-        raise InputError(
-            f"There is no export format {chosen!r}; choose one of: {', '.join(FORMATS)}."
-        )
+        known = ", ".join((*FORMATS, *FOLDERS))
+        raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
     return write_whole(path, FORMATS[chosen](session))
 
 

@@ -1,0 +1,79 @@
+"""``superpac label``: the labelling page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from superpac.cli import common
+from superpac.cli.sessions import StoreOption, opened, store_address
+from superpac.cli.simulate import parse_options
+from superpac.spec import DEFAULT_STRATEGY, Spec
+from superpac.web import security
+from superpac.web.room import Room, check_spec, find_or_create
+from superpac.web.server import bind, serve
+
+
+def label(
+    data: common.DataArgument,
+    k: common.ClustersOption,
+    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
+    dim: Annotated[int | None, typer.Option("--dim", "-d", min=1, help="Dimension.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="Option of the strategy, NAME=VALUE.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the session.")] = None,
+    labels: common.LabelsOption = None,
+    ids: common.IdsOption = None,
+    size: common.SizeOption = None,
+    colour: common.ColourOption = False,
+    standardise: common.StandardiseOption = False,
+    seed: common.SeedOption = 0,
+    store: StoreOption = None,
+    overlap: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of pairs that two people are asked.")
+    ] = 0.0,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    share: Annotated[
+        bool, typer.Option("--share", help="Let others on the network in; needs --token-file.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="Another name under which the page is called."),
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="Token to keep over restarts, mode 0600.")
+    ] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> None:
+    """Answer questions about DATA in the browser; run it again to go on."""
+    address = security.check_bind(host, share=share, token_given=token_file is not None)
+    token = security.new_token() if token_file is None else security.read_token(token_file)
+    given = {"labels": labels, "ids": ids, "size": size}
+    recipe: dict[str, str | bool] = {key: value for key, value in given.items() if value}
+    recipe |= {key: True for key, on in (("colour", colour), ("standardise", standardise)) if on}
+    items = common.read_data(data, **recipe)  # type: ignore[arg-type]
+    spec = Spec(k, affinity, strategy, parse_options(option or []), dim, seed)
+    check_spec(spec, len(items))
+    where = str(Path(data).resolve()) if Path(data).exists() else data
+    with opened(store, create=True) as kept:
+        log, resumed = find_or_create(kept, items, spec, name, {"what": where, **recipe})
+        sock = bind(address, port)
+        shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
+        room = Room(items, kept, log, shared=shared, overlap=overlap)
+        verb = "goes on" if resumed else "is ready"
+        hosts = tuple(allow_host or ())
+        if share:
+            hosts = (*hosts, f"[{address}]" if ":" in address else address)
+        serve(
+            room,
+            sock,
+            token,
+            hosts=hosts,
+            announce=lambda url: typer.echo(f"{log.info.name} {verb} at {url}"),
+            browser=browser,
+        )

@@ -1,0 +1,632 @@
+"""Where questions are given out and answers taken in: the page's core, without any HTTP."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from superpac.answers import Link
+from superpac.data import Dataset
+from superpac.errors import ConflictError, InputError
+from superpac.log import Log
+from superpac.session import Receipt
+from superpac.store import Store
+from superpac.strategies import Proposal, State
+from superpac.web.keeper import Keeper, Preparing
+from superpac.web.pagesession import PageSession
+from superpac.web.seconds import choose_second
+from superpac.web.standin import StandIn
+from superpac.web.worker import Job, Model
+
+WAIT = 0.04  # seconds an answer waits for the new model before the last one stands in
+LEASE = 120.0  # seconds a pair stays with a person who says nothing
+STRIP = 9  # groups offered at once
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as one person has it before them.
+
+    Attributes
+    ----------
+    shape : {"pair", "strip", "second"}
+        Two items; one item against exemplars; a pair that somebody else has answered.
+    item, others : int, tuple of int
+        The item to be placed and what it is compared with.
+    seq : int
+        The log's last event when it was asked.
+    reason : str
+        Why, in a sentence.
+    numbers : dict
+        The figures behind it.
+    first : int or None
+        The first person's answer, for a second opinion.
+    stand_in : bool
+        Whether the model behind it is a few answers old.
+    """
+
+    shape: str
+    item: int
+    others: tuple[int, ...]
+    seq: int
+    reason: str
+    numbers: dict[str, float] = field(default_factory=dict)
+    first: int | None = None
+    stand_in: bool = False
+
+
+@dataclass
+class _Held:
+    asked: Asked
+    until: float
+
+
+class StaleError(ConflictError):
+    """An answer to a question that is no longer the person's current one."""
+
+
+class Desk:
+    """Hands out questions, takes answers in and keeps the model up to date.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    log : Log
+        The answers.
+    store : Store, optional
+        Where the log is kept, for archives.
+    shared : bool
+        Whether other processes write to the log too (PostgreSQL): leases go through it then.
+    overlap : float
+        Share of questions that are second opinions on what others have answered.
+    hang_after : float
+        Passed on to the keeper.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        log: Log,
+        *,
+        store: Store | None = None,
+        shared: bool = False,
+        overlap: float = 0.0,
+        hang_after: float = 30.0,
+    ) -> None:
+        if not 0.0 <= overlap <= 1.0:
+            raise InputError(f"The overlap must be a share from 0 to 1. Got {overlap!r} instead.")
+        self.data, self.store, self.shared, self.overlap = data, store, shared, overlap
+        self.session = PageSession(data, log)
+        self.keeper = Keeper(data, self.session.spec, hang_after=hang_after)
+        self._stand_in = StandIn(len(data))
+        self._lock = threading.RLock()
+        self._held: dict[str, _Held] = {}
+        self._implied: OrderedDict[str, tuple[Any, Receipt]] = OrderedDict()
+        self._newest: Hashable = None
+
+    def start(self) -> None:
+        """Begin to compute."""
+        self._plan(None)
+        self.keeper.start()
+
+    def stop(self) -> None:
+        """Stop computing; the log stays as it is."""
+        self.keeper.stop()
+
+    @property
+    def name(self) -> str:
+        """What people call the session."""
+        return self.session.log.info.name
+
+    def status(self) -> Preparing:
+        """How far the first computation is."""
+        return self.keeper.status()
+
+    def model(self) -> Model | None:
+        """Newest model of a state that the session was really in."""
+        newest = self.keeper.newest
+        if newest is not None and newest.key != self._newest:
+            with self._lock:
+                self.session.take_model(newest)
+                self._newest = newest.key
+        return newest
+
+    def settle(self, timeout: float = 20.0) -> bool:
+        """Wait until the model follows from all the answers; False when that takes too long."""
+        self._plan(None)
+        ready = self.keeper.get(self.session.seq, timeout) is not None
+        self.model()
+        return ready
+
+    def ask(
+        self,
+        annotator: str,
+        shape: str = "pair",
+        item: int | None = None,
+        other: int | None = None,
+    ) -> Asked | None:
+        """Give a person their question: the same until they answer it or it has become idle.
+
+        Parameters
+        ----------
+        annotator : str
+            Who asks.
+        shape : {"pair", "strip"}
+            How they want to be asked.
+        item, other : int, optional
+            What they want to be asked about.
+
+        Returns
+        -------
+        Asked or None
+            None when nothing is left to ask.
+        """
+        with self._lock:
+            if self.shared:
+                self.session.refresh()
+            held = self._held.get(annotator)
+            wanted = "strip" if shape == "strip" else "pair"
+            if held is not None and item is None:
+                fits = held.asked.shape in (wanted, "second") or self._single(held.asked)
+                if self._alive(held.asked) and fits:
+                    self._lease(annotator, held.asked)
+                    return held.asked
+                if self._alive(held.asked):
+                    item = held.asked.item
+                    other = held.asked.others[0] if wanted == "pair" else None
+            self._release(annotator)
+            asked = self._choose(annotator, wanted, item, other)
+            for _ in range(20):
+                if asked is None or self._lease(annotator, asked):
+                    break
+                asked = self._choose(annotator, wanted, None, None)
+            self._plan(asked)
+            return asked
+
+    def current(self, annotator: str) -> Asked | None:
+        """Question a person has before them; changes nothing."""
+        with self._lock:
+            held = self._held.get(annotator)
+            return held.asked if held is not None and self._alive(held.asked) else None
+
+    def answer(
+        self,
+        annotator: str,
+        pair: tuple[int, int],
+        answer: str,
+        *,
+        seq: int,
+        key: str,
+        elapsed_ms: int | None = None,
+    ) -> Receipt:
+        """Record an answer to a pair.
+
+        Parameters
+        ----------
+        annotator : str
+            Who answers.
+        pair : (int, int)
+            The items.
+        answer : {"same", "different", "unsure"}
+            What they said.
+        seq : int
+            The question's number; refused with StaleError when the question has gone.
+        key : str
+            The client's key: the same key again gives the same receipt.
+        elapsed_ms : int, optional
+            How long it took.
+
+        Returns
+        -------
+        Receipt
+        """
+        with self._lock:
+            again = self._again(key, (pair, answer))
+            if again is not None:
+                return again
+            asked = self._expect(annotator, pair[0], pair[1:], seq)
+            if asked is not None and asked.shape == "second" and asked.first is not None:
+                first = self.session.fold.event(asked.first)
+                receipt = self.session.opine(
+                    answer, first, annotator=annotator, key=key, elapsed_ms=elapsed_ms
+                )
+                self._release(annotator)
+                return receipt
+            before = self.session.seq
+            why = self._why(asked, pair)
+            receipt = self._written(
+                lambda: self.session.tell(
+                    answer,
+                    pair,
+                    annotator=annotator,
+                    key=key,
+                    elapsed_ms=elapsed_ms,
+                    why=why,
+                )
+            )
+            if receipt.recorded:
+                self._moved((before, answer, *pair))
+            else:
+                self._remember(key, (pair, answer), receipt)
+            self._release(annotator)
+            return receipt
+
+    def choose(
+        self,
+        annotator: str,
+        item: int,
+        options: tuple[int, ...],
+        choice: int | None,
+        *,
+        seq: int,
+        key: str,
+        elapsed_ms: int | None = None,
+    ) -> list[Receipt]:
+        """Record which of the exemplars an item belongs to; None says none of them.
+
+        It is logged as the pairs it answers, less those that follow from the others.
+        """
+        if len(set(options)) != len(options) or not 0 < len(options) <= STRIP:
+            raise InputError(f"A strip holds 1 to {STRIP} different items; got {len(options)}.")
+        if choice is not None and choice not in options:
+            raise InputError(f"The choice must be one of the items offered; got {choice}.")
+        with self._lock:
+            before = self.session.known_key(f"{key}/0")
+            if before is None:
+                again = self._again(key, (item, options, choice))
+                if again is not None:
+                    return [again]
+                self._expect(annotator, item, options, seq)
+            told = strip_pairs(item, options, choice)
+            old = self.session.seq
+            receipts = self._written(
+                lambda: self.session.tell_many(
+                    told, annotator=annotator, key=key, elapsed_ms=elapsed_ms
+                )
+            )
+            if before is None:
+                self._moved((old, "strip", item, choice))
+                self._release(annotator)
+                if not receipts:
+                    self._remember(key, (item, options, choice), Receipt(0, "", recorded=False))
+            return receipts or [Receipt(0, "", recorded=False)]
+
+    def skip(self, annotator: str, pair: tuple[int, int], *, seq: int, key: str) -> Receipt:
+        """Postpone a pair."""
+        with self._lock:
+            event = self.session.known_key(key)
+            if event is not None:
+                return Receipt(event.seq, event.hash)
+            asked = self._expect(annotator, pair[0], None, seq)
+            if asked is not None and asked.shape == "second":
+                self._release(annotator)
+                return Receipt(0, "", recorded=False)
+            before = self.session.seq
+            receipt = self._written(lambda: self.session.skip(pair, annotator=annotator, key=key))
+            self._moved((before, "skip", *pair))
+            self._release(annotator)
+            return receipt
+
+    def act(self, annotator: str, act: Callable[[], Any]) -> Any:
+        """Run something that changes the log and let the person's question be chosen anew."""
+        with self._lock:
+            if self.shared:
+                self.session.refresh()
+            result = self._written(act)
+            held = self._held.get(annotator)
+            if held is not None and not self._alive(held.asked):
+                self._release(annotator)
+            self._plan(None)
+            return result
+
+    def drop(self, annotator: str) -> None:
+        """Forget a person's question, so that the next one is chosen anew."""
+        with self._lock:
+            self._release(annotator)
+
+    def ahead(self, annotator: str) -> tuple[bool, list[int]]:
+        """Whether what may follow the question is ready, and the items it would show."""
+        asked = self.current(annotator)
+        if asked is None:
+            return True, []
+        items: list[int] = []
+        ready = True
+        for key, _ in self._followers(asked):
+            model = self.keeper.get(key)
+            if model is None:
+                ready = False
+            elif model.proposal is not None:
+                items += [model.proposal.i, model.proposal.j]
+        newest = self.model()
+        if newest is not None and len(items) < 8:
+            near = self._stand_in.rivals(self.session.fold.state, newest, asked.item)
+            items += [member for _, _, member in near[:3]]
+        return ready, list(dict.fromkeys(items))
+
+    def rivals(self, item: int) -> list[tuple[float, int]]:
+        """Exemplars of the open sets of an item, nearest first, as (distance, exemplar)."""
+        model = self.model()
+        if model is None:
+            return []
+        with self._lock:
+            found = self._stand_in.rivals(self.session.fold.state, model, item)
+        return [(near, member) for near, _, member in found]
+
+    # choosing
+
+    def _choose(
+        self, annotator: str, shape: str, item: int | None, other: int | None
+    ) -> Asked | None:
+        state = self.session.fold.state
+        others = self._others(annotator)
+        if item is None and self.overlap > 0:
+            second = choose_second(self.session, annotator, self.overlap, self._pairs_out())
+            if second is not None:
+                i, j = second.body["i"], second.body["j"]
+                reason = "Somebody else has answered this; how do you see it?"
+                return Asked("second", i, (j,), self.session.seq, reason, first=second.seq)
+        if item is not None and other is not None:
+            if not state.askable(item, other):
+                raise InputError(
+                    "This pair is settled by earlier answers, or was answered unsure; "
+                    "take those back in History to ask it again."
+                )
+            found: Proposal | None = Proposal(item, other, "You asked to be asked about this.")
+            fresh = True
+        else:
+            found, fresh = self._proposal(state, others, item)
+        if found is None:
+            return None
+        numbers = {k: float(v) for k, v in found.numbers.items()}
+        asked = Asked(
+            "pair",
+            found.i,
+            (found.j,),
+            self.session.seq,
+            found.reason,
+            numbers,
+            stand_in=not fresh,
+        )
+        return self._as_strip(state, asked) if shape == "strip" else asked
+
+    def _proposal(
+        self, state: State, others: frozenset[int], item: int | None
+    ) -> tuple[Proposal | None, bool]:
+        """Next pair and whether the model behind it is up to date."""
+        model = self.model()
+        if model is None:
+            raise InputError("The first clustering is not ready yet; try again in a moment.")
+        if not others and item is None:
+            self._plan(None)
+            fresh = self.keeper.get(self.session.seq, WAIT)
+            if fresh is None and self._stand_in.propose(state, model) is None:
+                # Only the real strategy may say that nothing is left.
+                fresh = self.keeper.get(self.session.seq, 20.0)
+            if fresh is not None:
+                self.model()
+                return fresh.proposal, True
+        found = self._stand_in.propose(state, model, others, item)
+        if found is not None and item is not None:
+            found = replace(found, reason="You asked to be asked about this.")
+        return found, model.key == self.session.seq
+
+    def _as_strip(self, state: State, asked: Asked) -> Asked:
+        model = self.model()
+        if model is None:
+            return asked
+        near = self._stand_in.rivals(state, model, asked.item)
+        members = [member for _, _, member in near]
+        if asked.others[0] not in members:
+            members.insert(0, asked.others[0])
+        if len(members) < 2:
+            return asked
+        reason = asked.reason.split(";")[0] + "; beside it are its nearest groups, nearest first."
+        return replace(asked, shape="strip", others=tuple(members[:STRIP]), reason=reason)
+
+    def _single(self, asked: Asked) -> bool:
+        """Whether the question can only be put as a pair."""
+        model = self.model()
+        return model is None or (
+            asked.shape == "pair" and self._as_strip(self.session.fold.state, asked) is asked
+        )
+
+    def _alive(self, asked: Asked) -> bool:
+        state = self.session.fold.state
+        if asked.shape == "second":
+            return asked.first not in self.session.fold.retracted
+        if asked.item in state.bad:
+            return False
+        if asked.shape == "strip":
+            return all(state.askable(asked.item, o) for o in asked.others)
+        return state.askable(asked.item, asked.others[0])
+
+    # who has what
+
+    def _others(self, annotator: str) -> frozenset[int]:
+        """Items that other people have before them."""
+        now = time.monotonic()
+        items: set[int] = set()
+        for name, held in list(self._held.items()):
+            if held.until < now:
+                del self._held[name]
+            elif name != annotator:
+                items.add(held.asked.item)
+        if self.shared:
+            for lease in self.session.log.leases():
+                if lease.annotator != _lessee(annotator):
+                    items |= {lease.i, lease.j}
+        return frozenset(items)
+
+    def _pairs_out(self) -> set[tuple[int, int]]:
+        return {
+            (min(h.asked.item, o), max(h.asked.item, o))
+            for h in self._held.values()
+            for o in h.asked.others
+        }
+
+    def _lease(self, annotator: str, asked: Asked) -> bool:
+        if self.shared:
+            pair = (asked.item, asked.others[0])
+            if not self.session.log.lease(pair, _lessee(annotator), LEASE):
+                return False
+        self._held[annotator] = _Held(asked, time.monotonic() + LEASE)
+        return True
+
+    def _release(self, annotator: str) -> None:
+        held = self._held.pop(annotator, None)
+        if held is not None and self.shared:
+            pair = (held.asked.item, held.asked.others[0])
+            self.session.log.release(pair, _lessee(annotator))
+
+    def _expect(
+        self, annotator: str, item: int, others: tuple[int, ...] | None, seq: int
+    ) -> Asked | None:
+        """Question that is being answered; StaleError when it is gone."""
+        if self.shared:
+            self.session.refresh()
+        held = self._held.get(annotator)
+        asked = None if held is None else held.asked
+        if asked is not None and (asked.seq, asked.item) == (seq, item):
+            fits = others is None or asked.others == others
+            if fits and self._alive(asked):
+                return asked
+        if others is not None and len(others) == 1:
+            pair = (min(item, others[0]), max(item, others[0]))
+            elsewhere = {
+                (min(h.asked.item, o), max(h.asked.item, o))
+                for name, h in self._held.items()
+                if name != annotator
+                for o in h.asked.others
+            }
+            # Another tool may answer any pair, as long as it has seen all that is in the log.
+            if held is None and seq == self.session.seq and pair not in elsewhere:
+                return None
+        raise StaleError("This question is no longer the current one; here is the one that is.")
+
+    # writing
+
+    def _written(self, write: Callable[[], Any]) -> Any:
+        """Write to the log; when another process was faster, look at its events and try again."""
+        for _ in range(8):
+            try:
+                return write()
+            except StaleError:
+                raise
+            except ConflictError:
+                if not self.shared or not self.session.refresh():
+                    raise
+        return write()
+
+    def _again(self, key: str, said: Any) -> Receipt | None:
+        """Receipt that was given for this key before, if the same was said."""
+        if key in self._implied:
+            before, receipt = self._implied[key]
+            if before != said:
+                raise ConflictError("This key was used for another answer; draw a new one.")
+            return receipt
+        event = self.session.known_key(key)
+        if event is None:
+            return None
+        if event.kind == "note":
+            return Receipt(event.seq, event.hash)
+        pair, answer = said
+        return self.session.tell(answer, pair, annotator=event.annotator, key=key)
+
+    def _remember(self, key: str, said: Any, receipt: Receipt) -> None:
+        self._implied[key] = (said, receipt)
+        while len(self._implied) > 10_000:
+            self._implied.popitem(last=False)
+
+    def _why(self, asked: Asked | None, pair: tuple[int, int]) -> dict[str, Any]:
+        """Figures kept with an answer: margin then, and what the clusters said."""
+        model = self.model()
+        if model is None:
+            return {}
+        i, j = pair
+        same = bool(model.labels[i] == model.labels[j])
+        why: dict[str, Any] = {
+            "margin": round(float(model.margins[i]), 6),
+            "expected": "same" if same else "different",
+        }
+        if asked is not None and asked.stand_in:
+            why["stand_in"] = True
+        return why
+
+    # computing ahead
+
+    def _moved(self, followed: Hashable) -> None:
+        """Something was answered: what was prepared for it is the model now."""
+        self.keeper.rename(followed, self.session.seq)
+        self._plan(None)
+
+    def _plan(self, asked: Asked | None) -> None:
+        wishes = [(self.session.seq, self._job(self.session.seq))]
+        if asked is not None and asked.shape != "second" and len(self._held) <= 1:
+            wishes += self._followers(asked)
+        self.keeper.want(wishes)
+
+    def _followers(self, asked: Asked) -> list[tuple[Any, Callable[[int], Job]]]:
+        """States that the possible answers lead to, the likeliest first."""
+        seq, i = self.session.seq, asked.item
+        if asked.seq != seq:
+            return []
+        if asked.shape == "strip":
+            choices = (*asked.others[:4], None)
+            return [
+                (key, self._job(key, strip_pairs(i, asked.others, choice)))
+                for choice in choices
+                for key in [(seq, "strip", i, choice)]
+            ]
+        j = asked.others[0]
+        found = [
+            (key, self._job(key, [(i, j, answer)]))
+            for answer in ("same", "different", "unsure")
+            for key in [(seq, answer, i, j)]
+        ]
+        key = (seq, "skip", i, j)
+        return [*found, (key, self._job(key, skip=(min(i, j), max(i, j))))]
+
+    def _job(
+        self,
+        key: Hashable,
+        told: list[tuple[int, int, str]] | None = None,
+        skip: tuple[int, int] | None = None,
+    ) -> Callable[[int], Job]:
+        state = self.session.fold.state
+        answers, skipped, bad = tuple(state.answers), dict(state.skipped), frozenset(state.bad)
+        if told:
+            trial = state.constraints.copy()
+            news: list[Link] = []
+            for i, j, answer in told:
+                if answer == "unsure" or trial.implied(i, j) is None:
+                    link = Link(self.session.seq + len(news) + 1, i, j, answer)
+                    trial.take(link)
+                    news.append(link)
+            answers = (*answers, *news)
+        if skip is not None:
+            skipped[skip] = state.n_answers
+        return lambda number: Job(number, key, answers, skipped, bad)
+
+
+def strip_pairs(
+    item: int, options: tuple[int, ...], choice: int | None
+) -> list[tuple[int, int, str]]:
+    """Pairs that a choice from a strip answers, as if they had been asked one by one.
+
+    Examples
+    --------
+    >>> strip_pairs(7, (1, 2, 3), 2)
+    [(7, 1, 'different'), (7, 2, 'same'), (7, 3, 'different')]
+    >>> strip_pairs(7, (1, 2), None)
+    [(7, 1, 'different'), (7, 2, 'different')]
+    """
+    return [(item, o, "same" if o == choice else "different") for o in options]
+
+
+def _lessee(annotator: str) -> str:
+    return annotator or "-"

@@ -1,0 +1,274 @@
+"""Keeps the computing process alive and busy with what the page needs next."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, Literal
+
+from superpac.data import Dataset
+from superpac.spec import Spec
+from superpac.web.worker import Basis, Job, Model, work
+
+Phase = Literal["preparing", "ready", "cancelled", "failed"]
+JobMaker = Callable[[int], Job]
+
+KEPT = 12  # models kept: now, what may follow, and the last few for undo
+SLOWEST = 30.0  # seconds without a result after which a job counts as hung, unless jobs are slower
+PATIENCE = 10.0  # ... times the slowest job so far
+
+_log = logging.getLogger("superpac.web")
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """How far the first computation is."""
+
+    phase: Phase
+    stage: str
+    done: int
+    total: int
+    message: str
+    restarts: int
+
+
+class Keeper:
+    """Owns the computing process: starts it, feeds it, replaces it when it dies or hangs.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    spec : Spec
+        What is computed.
+    hang_after : float
+        Seconds after which a job without result is given up, at least.
+    """
+
+    def __init__(self, data: Dataset, spec: Spec, *, hang_after: float = SLOWEST) -> None:
+        self._data, self._spec = data, spec
+        self._hang_after = hang_after
+        # A forkserver has the libraries loaded, so that a new process is there at once.
+        way = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+        self._context: Any = multiprocessing.get_context(way)
+        if way == "forkserver":
+            self._context.set_forkserver_preload(["superpac.web.worker"])
+        self._lock = threading.Condition()
+        self._wanted: Sequence[tuple[Hashable, JobMaker]] = ()
+        self._models: dict[Hashable, Model] = {}
+        self._newest: Model | None = None
+        self._basis: Basis | None = None
+        self._phase: Phase = "preparing"
+        self._stage: tuple[str, int, int] = ("starting", 0, 0)
+        self._message = ""
+        self._numbers = 0
+        self._busy_since: float | None = None
+        self._slowest = 0.0
+        self._restarts: list[float] = []
+        self._process: BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+        # A pipe to the keeper's own thread, so that it notices new wishes without polling.
+        self._ear, self._bell = multiprocessing.Pipe(duplex=False)
+
+    @property
+    def basis(self) -> Basis | None:
+        """What the first computation gave; None before."""
+        return self._basis
+
+    @property
+    def newest(self) -> Model | None:
+        """Model that came in last."""
+        return self._newest
+
+    @property
+    def pid(self) -> int | None:
+        """Number of the computing process."""
+        return None if self._process is None else self._process.pid
+
+    def status(self) -> Preparing:
+        """How far the first computation is, and what went wrong if it did."""
+        with self._lock:
+            return Preparing(self._phase, *self._stage, self._message, restarts=len(self._restarts))
+
+    def start(self) -> None:
+        """Start computing."""
+        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the process and the thread that watches it."""
+        self._stopping = True
+        self._ring()
+        if self._thread is not None:
+            self._thread.join(timeout=5.0)
+        self._end()
+        for end in (self._ear, self._bell):
+            end.close()
+
+    def cancel(self) -> bool:
+        """Give the first computation up; False when it is over already."""
+        with self._lock:
+            if self._phase != "preparing":
+                return False
+            self._phase, self._message = "cancelled", "Stopped."
+        self._ring()
+        return True
+
+    def again(self) -> bool:
+        """Begin the first computation anew after it was cancelled or failed."""
+        with self._lock:
+            if self._phase not in ("cancelled", "failed"):
+                return False
+            self._phase, self._stage, self._message = "preparing", ("starting", 0, 0), ""
+            self._restarts.clear()
+        self._ring()
+        return True
+
+    def want(self, wishes: Sequence[tuple[Hashable, JobMaker]]) -> None:
+        """Say which states are needed, the most urgent first; replaces earlier wishes."""
+        with self._lock:
+            self._wanted = tuple(wishes)
+        self._ring()
+
+    def get(self, key: Hashable, timeout: float = 0.0) -> Model | None:
+        """Model of a state, waiting for it a while; None if it is not there."""
+        with self._lock:
+            self._lock.wait_for(lambda: key in self._models or self._stopping, timeout)
+            return self._models.get(key)
+
+    def rename(self, old: Hashable, new: Hashable) -> None:
+        """Let the model prepared for what might happen stand for what did happen."""
+        with self._lock:
+            model = self._models.get(old)
+            if model is not None:
+                self._models.pop(new, None)
+                self._models[new] = model
+                self._newest = model
+
+    def _ring(self) -> None:
+        try:
+            self._bell.send(None)
+        except (OSError, ValueError):
+            return
+
+    def _run(self) -> None:
+        while not self._stopping:
+            if self._process is None and self._phase in ("preparing", "ready"):
+                self._spawn()
+            self._feed()
+            self._listen()
+            self._watch()
+
+    def _spawn(self) -> None:
+        ours, theirs = self._context.Pipe()
+        self._process = self._context.Process(
+            target=work, args=(theirs, self._data, self._spec, self._basis), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self._pipe = ours
+        self._ready = False
+        self._busy_since = None
+
+    def _feed(self) -> None:
+        if self._pipe is None or not self._ready or self._busy_since is not None:
+            return
+        with self._lock:
+            wish = next((w for w in self._wanted if w[0] not in self._models), None)
+        if wish is None:
+            return
+        self._numbers += 1
+        self._busy_since = time.monotonic()
+        try:
+            self._pipe.send(wish[1](self._numbers))
+        except OSError:
+            return  # the process is gone: _watch sees to it
+
+    def _listen(self) -> None:
+        ends: list[Any] = [self._ear]
+        if self._pipe is not None and self._process is not None:
+            ends += [self._pipe, self._process.sentinel]
+        ready = wait(ends, timeout=0.5)
+        if self._ear in ready:
+            while self._ear.poll():
+                self._ear.recv()
+        if self._pipe is not None and self._pipe in ready:
+            try:
+                while self._pipe.poll():
+                    self._take(self._pipe.recv())
+            except (EOFError, OSError):
+                self._died()
+
+    def _take(self, message: tuple[Any, ...]) -> None:
+        kind = message[0]
+        with self._lock:
+            if kind == "stage" and self._phase == "preparing":
+                self._stage = message[1:]
+            elif kind == "ready":
+                self._basis = message[1]
+                self._ready = True
+                if self._phase == "preparing":
+                    self._phase = "ready"
+            elif kind == "model":
+                model: Model = message[1]
+                self._busy_since = None
+                self._slowest = max(self._slowest, model.seconds)
+                self._models[model.key] = model
+                self._newest = model
+                while len(self._models) > KEPT:
+                    self._models.pop(next(iter(self._models)))
+                self._lock.notify_all()
+            elif kind == "failed":
+                self._message = message[1]
+                if message[2] and self._phase == "preparing":
+                    self._phase = "failed"
+
+    def _watch(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        if self._phase in ("cancelled", "failed"):
+            self._end()
+        elif not process.is_alive():
+            self._died()
+        elif self._busy_since is not None:
+            limit = max(self._hang_after, PATIENCE * self._slowest)
+            if time.monotonic() - self._busy_since > limit:
+                _log.warning("The computing process hung and is replaced.")
+                self._died()
+
+    def _died(self) -> None:
+        """Replace the process, unless it dies again and again."""
+        self._end()
+        if self._stopping:
+            return
+        now = time.monotonic()
+        with self._lock:
+            self._restarts = [t for t in self._restarts if now - t < 60.0] + [now]
+            if len(self._restarts) >= 8:
+                self._phase = "failed"
+                self._message = (
+                    self._message or "The computing process ended unexpectedly, several times."
+                )
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join(timeout=5.0)
+            process.close()
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+        self._ready = False
+        self._busy_since = None
+
+    _ready = False

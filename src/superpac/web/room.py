@@ -1,0 +1,108 @@
+"""The data and the session that the page works on, and how to begin or resume one."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+from superpac.affinity import affinity_names, make_affinity
+from superpac.data import Dataset
+from superpac.errors import ConflictError, InputError
+from superpac.log import Log
+from superpac.session import describe
+from superpac.spec import Spec
+from superpac.store import Store
+from superpac.strategies import STRATEGIES
+from superpac.web.desk import Desk
+from superpac.web.pictures import Pictures
+
+
+def check_spec(spec: Spec, n: int) -> Spec:
+    """Give the spec back, or say at once what would fail only after minutes."""
+    make_affinity(spec.affinity, spec.n_clusters)
+    if spec.strategy not in STRATEGIES:
+        known = ", ".join(sorted(STRATEGIES))
+        raise InputError(f"There is no strategy {spec.strategy!r}; choose one of: {known}.")
+    if spec.n_clusters > n:
+        raise InputError(
+            f"{spec.n_clusters} clusters were asked for, but there are {n} items; ask for fewer."
+        )
+    return spec
+
+
+def find_or_create(
+    store: Store, data: Dataset, spec: Spec, name: str | None, source: dict[str, Any]
+) -> tuple[Log, bool]:
+    """Log of the session with this data and spec, and whether it was there already."""
+    plain = spec.to_dict()
+    for found in reversed(store.sessions()):
+        info = found.info
+        if info.fingerprint != data.fingerprint or info.spec != plain:
+            continue
+        if name is None or info.name == name:
+            return store.open(info.id), True
+    taken = {found.info.name for found in store.sessions()}
+    wanted = name or data.name or "session"
+    if name is not None and name in taken:
+        raise ConflictError(
+            f"There is a session {name!r} already, on other data or with other settings; "
+            "give another --name, or its own settings to go on with it."
+        )
+    count, free = 1, wanted
+    while free in taken:
+        count += 1
+        free = f"{wanted}-{count}"
+    info = describe(data, spec, name=free, source=source, kept=True)
+    return store.create(info), False
+
+
+class Room:
+    """Holds one data set and the desk of the session that is open on it.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    store : Store
+        Where sessions are kept.
+    log : Log
+        The session to begin with.
+    **options
+        Passed on to each :class:`Desk`.
+    """
+
+    def __init__(self, data: Dataset, store: Store, log: Log, **options: Any) -> None:
+        self.data, self.store = data, store
+        self.pictures = Pictures(data)
+        self._options = options
+        self._lock = threading.Lock()
+        self.desk = Desk(data, log, store=store, **options)
+
+    def start(self) -> None:
+        """Begin to compute."""
+        self.desk.start()
+
+    def stop(self) -> None:
+        """Stop computing and close the store."""
+        self.desk.stop()
+        self.store.close()
+
+    def begin(self, spec: Spec, name: str | None) -> Desk:
+        """Begin a session with another spec on the same data, or go on with it, and show it."""
+        method = spec.affinity.partition(":")[0]
+        if method not in affinity_names():
+            raise InputError(
+                f"There is no affinity {method!r}; choose one of: {', '.join(affinity_names())}."
+            )
+        check_spec(spec, len(self.data))
+        with self._lock:
+            source = self.desk.session.log.info.source
+            recipe = dict(source) if isinstance(source, dict) else {"what": source}
+            log, _ = find_or_create(self.store, self.data, replace(spec), name, recipe)
+            if log.session_id == self.desk.session.log.session_id:
+                return self.desk
+            old, self.desk = self.desk, Desk(self.data, log, store=self.store, **self._options)
+            self.desk.start()
+            old.stop()
+            return self.desk
