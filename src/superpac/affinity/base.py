@@ -1,4 +1,4 @@
-"""What every affinity estimator shares: validation, unit rows, from coefficients to a graph, labels."""
+"""What every affinity estimator shares: validation, unit rows, threads, labels."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def use_threads(n_jobs: int | None) -> Iterator[int]:
         wanted = min(int(n_jobs), available)
     else:
         raise InputError(
-            f"The 'n_jobs' parameter must be None, -1 or a positive integer. Got {n_jobs!r} instead."
+            "The 'n_jobs' parameter must be None, -1 or a positive integer. "
+            f"Got {n_jobs!r} instead."
         )
     before = numba.get_num_threads()
     numba.set_num_threads(wanted)
