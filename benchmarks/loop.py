@@ -73,9 +73,9 @@ def main() -> None:
     for name, found in runs.items():
         if found:
             per = np.mean([r["cpu"] / r["questions"] for r in found])
+            p50, p95 = (np.mean([r[p] for r in found]) for p in ("p50", "p95"))
             print(
-                f"{name:6} CPU s a question {per:.4f}   "
-                f"p50 {np.mean([r['p50'] for r in found]):.0f} ms   p95 {np.mean([r['p95'] for r in found]):.0f} ms   "
+                f"{name:6} CPU s a question {per:.4f}   p50 {p50:.0f} ms   p95 {p95:.0f} ms   "
                 f"peak memory {max(r['rss_mb'] for r in found):.0f} MB"
             )
     for q, *errors in zip(
