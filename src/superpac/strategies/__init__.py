@@ -8,6 +8,7 @@ from superpac.errors import InputError
 from superpac.strategies.base import Problem, Proposal, State, Strategy
 from superpac.strategies.random_pairs import RandomPairs
 from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
+from superpac.strategies.superpac_d import SuperpacD
 
 __all__ = [
     "STRATEGIES",
@@ -17,13 +18,15 @@ __all__ = [
     "State",
     "Strategy",
     "Superpac",
+    "SuperpacD",
     "SuperpacPinned",
     "SuperpacS",
     "make_strategy",
 ]
 
 STRATEGIES: dict[str, type[Strategy]] = {
-    strategy.name: strategy for strategy in (Superpac, SuperpacPinned, SuperpacS, RandomPairs)
+    strategy.name: strategy
+    for strategy in (Superpac, SuperpacD, SuperpacPinned, SuperpacS, RandomPairs)
 }
 
 

@@ -1,0 +1,219 @@
+"""Two further views of the current sets beside diffusion: their subspaces, and a kernel vote.
+
+Both say of every point how well each set's current members - certain and estimated - explain it,
+the point itself left out: a wrong point must not vouch for itself. Each keeps one column a set and
+refreshes only sets whose members changed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from superpac.subspaces import top_directions
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+LANDMARKS = 800
+RIDGE = 0.1
+NEIGHBOUR = 7  # the kernel's width is the distance to this neighbour, as in self-tuning clustering
+LEVERAGE = 0.95
+
+
+class View(ABC):
+    """Columns, one a set, that follow a labelling.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._columns: dict[int, FloatArray] = {}
+        self._masks: dict[int, BoolArray] = {}
+
+    def update(self, labels: IntArray, keys: Sequence[int], limit: int) -> None:
+        """Refresh the columns whose members changed most, at most `limit` beside new sets.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n,)
+            The set, by key, that each point is estimated to be in.
+        keys : sequence of int
+            The sets.
+        limit : int
+            Refreshes; a column not refreshed stays a little behind until its turn comes.
+        """
+        for key in [key for key in self._columns if key not in set(keys)]:
+            del self._columns[key], self._masks[key]
+            self._forget(key)
+        stale = []
+        for place, key in enumerate(keys):
+            mask = labels == key
+            if key not in self._columns:
+                stale.append((-self.n - 1, place, key, mask))
+            else:
+                changes = int(np.count_nonzero(mask != self._masks[key]))
+                if changes:
+                    stale.append((-changes, place, key, mask))
+        stale.sort(key=lambda entry: entry[:2])
+        for rank, (changes, _, key, mask) in enumerate(stale):
+            if rank >= limit and changes >= -self.n:
+                break
+            old = self._masks.get(key)
+            came = np.flatnonzero(mask if old is None else mask & ~old)
+            left = np.flatnonzero(~mask & old) if old is not None else came[:0]
+            self._columns[key] = self._column(key, mask, came, left)
+            self._masks[key] = mask
+
+    def matrix(self, keys: Sequence[int]) -> FloatArray:
+        """Columns in the order of `keys`."""
+        return np.column_stack([self._columns[key] for key in keys])
+
+    @abstractmethod
+    def _column(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> FloatArray:
+        """Column of one set from its members and what changed."""
+
+    @abstractmethod
+    def _forget(self, key: int) -> None:
+        """Drop what is kept about a set that is gone."""
+
+
+class SubspaceView(View):
+    """Squared residual of every point to the subspace of every set, relative to its length.
+
+    A member's residual is enlarged by its leverage h on the basis, ``r / (1 - h)^2``, the
+    leave-one-out residual of least squares (Cook & Weisberg, "Residuals and Influence in
+    Regression", 1982): with few points a basis bends towards each of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        Points.
+    dim : int
+        Subspace dimension.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> view = SubspaceView(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), 1)
+    >>> view.update(np.array([0, 0, 1, 1]), [0, 1], limit=9)
+    >>> view.matrix([0, 1])
+    array([[0., 1.],
+           [0., 1.],
+           [1., 0.],
+           [1., 0.]])
+    """
+
+    def __init__(self, X: FloatArray, dim: int) -> None:
+        super().__init__(X.shape[0])
+        self.X, self.dim = X, dim
+        self._squared = np.einsum("ij,ij->i", X, X)
+        self._scale = np.where(self._squared > 0, self._squared, 1.0)
+        self._moments: dict[int, FloatArray] = {}
+
+    def _column(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> FloatArray:
+        members = np.flatnonzero(mask)
+        inner = self.X @ self._basis(key, members, came, left)
+        power = inner**2
+        residual = np.maximum(self._squared - power.sum(axis=1), 0.0) / self._scale
+        if members.size > 1:
+            mine = power[members]
+            total = mine.sum(axis=0)
+            shares = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
+            leverage = np.minimum(shares.sum(axis=1), LEVERAGE)
+            residual[members] = np.minimum(residual[members] / (1 - leverage) ** 2, 1.0)
+        return residual
+
+    def _basis(self, key: int, members: IntArray, came: IntArray, left: IntArray) -> FloatArray:
+        X, ambient = self.X, self.X.shape[1]
+        if members.size <= ambient:
+            self._moments.pop(key, None)
+            return top_directions(X[members], self.dim)
+        moment = self._moments.get(key)
+        if moment is None or came.size + left.size > members.size // 2:
+            moment = X[members].T @ X[members]
+        else:
+            moment = moment + X[came].T @ X[came] - X[left].T @ X[left]
+        self._moments[key] = moment
+        top = [max(ambient - self.dim, 0), ambient - 1]
+        return eigh(moment, subset_by_index=top, check_finite=False)[1]
+
+    def _forget(self, key: int) -> None:
+        self._moments.pop(key, None)
+
+
+class KernelView(View):
+    """Leave-one-out vote of kernel ridge regression on the current labels.
+
+    A Gaussian kernel on at most 800 landmarks (Nystroem), so memory is linear in the points. With H
+    the fixed hat matrix, the vote for set k at point i is ``(H y_k - H_ii y_ki) / (1 - H_ii)``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        Points.
+    seed : int, default=0
+        Draws the landmarks.
+
+    References
+    ----------
+    Williams & Seeger, "Using the Nystroem method to speed up kernel machines", NIPS 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> view = KernelView(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]))
+    >>> view.update(np.array([0, 0, 0, 1, 1, 1]), [0, 1], limit=9)
+    >>> view.matrix([0, 1]).argmax(axis=1)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(self, X: FloatArray, *, seed: int = 0) -> None:
+        super().__init__(X.shape[0])
+        rng = np.random.default_rng([seed, 77])
+        marks = X[np.sort(rng.permutation(self.n)[:LANDMARKS])]
+        between = _squared_distances(marks, marks)
+        rank = min(NEIGHBOUR, marks.shape[0] - 1)
+        width = float(np.median(np.partition(between, rank, axis=1)[:, rank]))
+        if width <= 0:
+            positive = between[between > 0]
+            width = float(positive.mean()) if positive.size else 1.0
+        inner = np.exp(-between / width)
+        inner[np.diag_indices_from(inner)] += 1e-6
+        L = cholesky(inner, lower=True)
+        features = solve_triangular(L, np.exp(-_squared_distances(X, marks) / width).T, lower=True)
+        second = features @ features.T
+        second[np.diag_indices_from(second)] += RIDGE
+        R = cholesky(second, lower=True)
+        # hat matrix = Z Z'; single precision is ample for a vote
+        self._Z = np.ascontiguousarray(solve_triangular(R, features, lower=True).T, np.float32)
+        self._own = np.minimum(np.einsum("ij,ij->i", self._Z, self._Z).astype(np.float64), 0.999)
+        self._sums: dict[int, NDArray[np.float32]] = {}
+
+    def _column(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> FloatArray:
+        Z = self._Z
+        total = self._sums.get(key)
+        if total is None or came.size + left.size > 200:
+            total = Z[mask].sum(axis=0)
+        else:
+            total = total + Z[came].sum(axis=0) - Z[left].sum(axis=0)
+        self._sums[key] = total
+        vote = (Z @ total).astype(np.float64)
+        return (vote - self._own * mask) / (1 - self._own)
+
+    def _forget(self, key: int) -> None:
+        self._sums.pop(key, None)
+
+
+def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
+    squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y)[None]
+    return np.maximum(squares - 2.0 * (X @ Y.T), 0.0)
