@@ -1,0 +1,130 @@
+"""EnSC: elastic-net subspace clustering."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+
+from superpac.affinity._ensc_kernel import ensc_coefficients
+from superpac.affinity.base import (
+    AffinityEstimator,
+    FloatArray,
+    Progress,
+    check_real,
+    unit_rows,
+)
+from superpac.affinity.coefficients import (
+    affinity_from_coefficients,
+    check_affinity_options,
+    longest_to_one,
+)
+
+
+class EnSC(AffinityEstimator):
+    r"""Elastic-net subspace clustering (EnSC).
+
+    Point j is expressed by the others through the elastic net
+
+    .. math:: \min_c \tau |c|_1 + \tfrac{1-\tau}{2} |c|_2^2 + \tfrac{\gamma_j}{2} |x_j - X'c|_2^2,
+              \quad c_j = 0, \quad \gamma_j = \gamma\tau / \max_{i \ne j} |x_i'x_j|,
+
+    solved with an oracle-guided active set [1]_. The coefficients become an affinity, which is
+    clustered spectrally.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    gamma : float, default=50.0
+        Weight of the fit, larger than 1 (at 1 all coefficients are zero). 50 is the published
+        value; 3 to 10 gives sparser rows and is often better (USPS: 36% error at 5, 49% at 50).
+    tau : float in (0, 1], default=0.9
+        Share of the l1 norm in the penalty; 1 is the lasso of sparse subspace clustering.
+    tol : float, default=1e-4
+        The optimality conditions hold within ``tol * tau``.
+    normalize : bool, default=True
+        Scale every point to unit length first; all-zero points stay zero and end up isolated.
+    to_affinity : {"unit", "raw", "max", "knn"}, default="unit"
+        From coefficients to affinity, see
+        :func:`~superpac.affinity.coefficients.affinity_from_coefficients`.
+    rho : float in (0, 1], default=1.0
+        Share of the l1 norm of every row of coefficients to keep.
+    n_neighbors : int, default=3
+        Neighbours a point for ``to_affinity="knn"``.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the k-means at the end of the spectral step.
+    n_jobs : int or None, default=None
+        Threads; None or -1 takes all.
+
+    Attributes
+    ----------
+    coefficients_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        Row j expresses point j.
+    affinity_matrix_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        Half of ``|C| + |C|'``, C scaled as `to_affinity` says.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each point.
+
+    References
+    ----------
+    .. [1] C. You, C.-G. Li, D. Robinson, R. Vidal, "Oracle Based Active Set Algorithm for Scalable
+       Elastic Net Subspace Clustering", CVPR 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superpac.affinity.ensc import EnSC
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(size=(30, 3)) @ rng.normal(size=(3, 20)) for _ in range(2)])
+    >>> labels = EnSC(n_clusters=2, random_state=0).fit(X).labels_
+    >>> bool((labels[:30] == labels[0]).all() and (labels[30:] != labels[0]).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        gamma: float = 50.0,
+        tau: float = 0.9,
+        tol: float = 1e-4,
+        normalize: bool = True,
+        to_affinity: str = "unit",
+        rho: float = 1.0,
+        n_neighbors: int = 3,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.tau = tau
+        self.tol = tol
+        self.normalize = normalize
+        self.to_affinity = to_affinity
+        self.rho = rho
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, X: FloatArray) -> None:
+        super()._check_parameters(X)
+        check_real(self, "gamma", low=1.0, low_open=True, high_open=True)
+        check_real(self, "tau", low=0.0, high=1.0, low_open=True)
+        check_real(self, "tol", low=0.0, low_open=True)
+        check_affinity_options(self)
+
+    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        X = unit_rows(X) if self.normalize else longest_to_one(X)
+        self.coefficients_ = ensc_coefficients(
+            X,
+            float(self.gamma),
+            float(self.tau),
+            tol=float(self.tol),
+            working_memory=get_config()["working_memory"] * 2.0**20,
+            progress=progress,
+        )
+        A = affinity_from_coefficients(
+            self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
+        )
+        return A if self.to_affinity == "knn" else 0.5 * A
