@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from superpac.errors import InputError
 from superpac.imputed import ImputedSpectral
 from superpac.respect import respect_answers
-from superpac.strategies.base import Problem, Proposal, State, Strategy, least
+from superpac.strategies.base import Problem, Proposal, State, least
 from superpac.strategies.certain import CertainSets
+from superpac.strategies.placing import Placing
 from superpac.threads import one_blas_thread
 from superpac.tracking import SubspaceTracker
 
@@ -28,7 +29,7 @@ Refit = Literal["exact", "warm"]
 CACHE_BYTES = 64_000_000  # labellings kept, so that taking answers back costs no clustering
 
 
-class Superpac(Strategy):
+class Superpac(Placing):
     """SUPERPAC (Algorithm 1).
 
     Parameters
@@ -73,13 +74,12 @@ class Superpac(Strategy):
         must_link: float = 1.0,
         n_init: int = 10,
     ) -> None:
-        super().__init__(problem)
+        super().__init__(problem, explore=2 * problem.n_clusters if explore is None else explore)
         if refit not in ("exact", "warm"):
             raise InputError(
                 f"The 'refit' option must be 'exact' or 'warm'. Got {refit!r} instead."
             )
         K = problem.n_clusters
-        self.explore = 2 * K if explore is None else explore
         self.refit = refit
         self.model = ImputedSpectral(
             problem.affinity, K, seed=problem.seed, must_link=must_link, n_init=n_init
@@ -91,7 +91,6 @@ class Superpac(Strategy):
         sign = -1.0 if self.explore else 1.0  # Explore begins with the surest point
         first = least(sign * self.tracker.margins, everyone, self.rng(0))
         self.sets = CertainSets(problem.n, seeds=[first])
-        self._explored: tuple[int, int] | None = None  # (answers, points in sets) when it ended
         self._cache: dict[bytes, tuple[IntArray, FloatArray]] = {}
         self._first_rows = self.model.rows()
 
@@ -105,47 +104,10 @@ class Superpac(Strategy):
         self._follow(state)
         return self._clustered()[1] if self._placed_since() else self._first_rows
 
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
-        """Give the test point of least margin and the representative of its likeliest open set."""
+    def _prepare(self, state: State) -> None:
         labels = self.labels(state)
         with one_blas_thread():
             self.tracker.update(labels)
-        tried: set[int] = set()
-        test = self._pending(state, avoid)
-        while True:
-            if test is None:
-                test = self._choose(state, labels, avoid | tried)
-            if test is None:
-                return None
-            question = self._ask(state, test, labels, avoid)
-            if question is not None:
-                return question
-            tried.add(test)  # "unsure" or postponed against every set that is left: come back later
-            test = None
-
-    def _follow(self, state: State) -> None:
-        if self.sets.used > len(state.answers) or self.sets.revision != state.revision:
-            self._explored = None
-            self.sets.follow(State(state.constraints, [], revision=state.revision))
-        for answer in state.answers[self.sets.used :]:
-            self._note_end_of_explore()
-            self.sets.take(answer)
-        self._note_end_of_explore()
-
-    def _note_end_of_explore(self) -> None:
-        sets = self.sets
-        done = sets.used >= self.explore or len(sets.members) >= self.problem.n_clusters
-        if self._explored is None and done:
-            self._explored = (sets.used, int((sets.set_of >= 0).sum()))
-
-    def _exploring(self, state: State) -> bool:
-        return self._explored is None
-
-    def _placed_since(self) -> bool:
-        """Whether a point was placed after Explore; until then the first labelling stands."""
-        if self._explored is None:
-            return False
-        return int((self.sets.set_of >= 0).sum()) > self._explored[1]
 
     def _clustered(self) -> tuple[IntArray, FloatArray]:
         """Labels and embedding for the certain sets as they are."""
@@ -164,59 +126,37 @@ class Superpac(Strategy):
                     break
         return found
 
-    def _free(self, state: State, avoid: frozenset[int] | set[int]) -> IntArray:
-        free = self.sets.set_of == -1
-        free[list(state.bad | avoid)] = False
-        return np.flatnonzero(free)
-
-    def _pending(self, state: State, avoid: frozenset[int]) -> int | None:
-        """Give the point that was being placed when the last answer came, if it is still free."""
-        if not state.answers:
-            return None
-        last = state.answers[-1].i
-        stays = self.sets.set_of[last] == -1 and last not in avoid and last not in state.bad
-        return last if stays else None
-
-    def _choose(self, state: State, labels: IntArray, avoid: frozenset[int]) -> int | None:
+    def _choose(self, state: State, avoid: frozenset[int]) -> int | None:
         free = self._free(state, avoid)
         if free.size == 0:
             return None
         rng = self.rng(state.n_answers + 1)
-        if not self._exploring(state):
+        if not self._exploring():
             return least(self.tracker.margins, free, rng)
+        labels = self.tracker.labels
         seen = np.unique(labels[self.sets.set_of >= 0])
         unseen = free[~np.isin(labels[free], seen)]
         if unseen.size:
             return least(-self.tracker.margins, unseen, rng)
         return int(rng.choice(free))
 
-    def _ask(
-        self, state: State, test: int, labels: IntArray, avoid: frozenset[int]
-    ) -> Proposal | None:
+    def _ask(self, state: State, test: int, avoid: frozenset[int]) -> Proposal | None:
         """First askable comparison of a test point, nearest subspace first."""
         margins, residuals = self.tracker.margins, self.tracker.residuals
-        apart = self.sets.apart(test)
-        rivals = []
-        for key, members in self.sets.members.items():
-            if key in apart:
-                continue
-            usable = np.array([m for m in members if m not in state.bad], dtype=np.intp)
-            if usable.size == 0:
-                continue
-            # a set stays represented by its surest member unless that very pair was in vain
-            for member in usable[np.argsort(-margins[usable], kind="stable")][:3]:
-                if state.askable(test, int(member)):
-                    rivals.append((float(residuals[test, labels[member]]), key, int(member)))
-                    break
+        labels = self.tracker.labels
+        rivals = self._rivals(
+            state,
+            test,
+            speakers=lambda members: members[np.argsort(-margins[members], kind="stable")],
+            cost=lambda _, speaker: float(residuals[test, labels[speaker]]),
+        )
         if not rivals:
             return None
-        noise = self.rng(state.n_answers + 1, test).random(len(rivals))
-        order = sorted(range(len(rivals)), key=lambda r: (rivals[r][0], noise[r]))
-        distance, _, other = rivals[order[0]]
-        placed = len(apart)
+        distance, other = rivals[0].cost, rivals[0].speaker
+        placed = len(self.sets.apart(test))
         words = (
             "This item is the surest of a group not met yet"
-            if self._exploring(state)
+            if self._exploring()
             else f"This item lies almost as near one group as another (margin {margins[test]:.3f})"
         )
         return Proposal(
@@ -286,19 +226,12 @@ class SuperpacS(Superpac):
         self._follow(state)
         return self._accepted[-1][1] if self._accepted else self.start
 
-    def _follow(self, state: State) -> None:
-        if self.sets.used > len(state.answers) or self.sets.revision != state.revision:
-            self._explored = None
-            self._accepted = []
-            self.sets.follow(State(state.constraints, [], revision=state.revision))
-        for answer in state.answers[self.sets.used :]:
-            self._note_end_of_explore()
-            before = int((self.sets.set_of >= 0).sum())
-            self.sets.take(answer)
-            grew = int((self.sets.set_of >= 0).sum()) > before
-            if grew and self._placed_since():
-                self._consider(self._clustered()[0])
-        self._note_end_of_explore()
+    def _restarted(self) -> None:
+        self._accepted = []
+
+    def _grown(self) -> None:
+        if self._placed_since():
+            self._consider(self._clustered()[0])
 
     def _consider(self, labels: IntArray) -> None:
         if not self._accepted:
