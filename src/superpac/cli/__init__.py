@@ -11,6 +11,7 @@ from rich.console import Console
 
 from superpac.cli import data
 from superpac.cli.cluster import cluster
+from superpac.cli.label import label
 from superpac.cli.sessions import register as register_sessions
 from superpac.cli.simulate import simulate
 from superpac.cli.theory import theory
@@ -27,6 +28,7 @@ app.command()(cluster)
 app.command()(simulate)
 app.command()(theory)
 register_sessions(app)
+app.command()(label)
 
 
 def _show_version(wanted: bool) -> None:

@@ -35,7 +35,8 @@ from superpac.errors import (
 from superpac.session import Receipt
 from superpac.spec import Spec
 from superpac.web import schemas, seconds, views
-from superpac.web.desk import Asked, Desk, StaleError
+from superpac.web.asked import Asked, StaleError
+from superpac.web.desk import Desk
 from superpac.web.pictures import SIZES
 from superpac.web.room import Room
 

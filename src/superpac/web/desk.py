@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from superpac.answers import Link
 from superpac.data import Dataset
@@ -16,57 +18,15 @@ from superpac.log import Log
 from superpac.session import Receipt
 from superpac.store import Store
 from superpac.strategies import Proposal, State
+from superpac.web.asked import STRIP, Asked, StaleError, strip_pairs
 from superpac.web.keeper import Keeper, Preparing
+from superpac.web.leases import Leases
 from superpac.web.pagesession import PageSession
 from superpac.web.seconds import choose_second
 from superpac.web.standin import StandIn
 from superpac.web.worker import Job, Model
 
 WAIT = 0.04  # seconds an answer waits for the new model before the last one stands in
-LEASE = 120.0  # seconds a pair stays with a person who says nothing
-STRIP = 9  # groups offered at once
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question as one person has it before them.
-
-    Attributes
-    ----------
-    shape : {"pair", "strip", "second"}
-        Two items; one item against exemplars; a pair that somebody else has answered.
-    item, others : int, tuple of int
-        The item to be placed and what it is compared with.
-    seq : int
-        The log's last event when it was asked.
-    reason : str
-        Why, in a sentence.
-    numbers : dict
-        The figures behind it.
-    first : int or None
-        The first person's answer, for a second opinion.
-    stand_in : bool
-        Whether the model behind it is a few answers old.
-    """
-
-    shape: str
-    item: int
-    others: tuple[int, ...]
-    seq: int
-    reason: str
-    numbers: dict[str, float] = field(default_factory=dict)
-    first: int | None = None
-    stand_in: bool = False
-
-
-@dataclass
-class _Held:
-    asked: Asked
-    until: float
-
-
-class StaleError(ConflictError):
-    """An answer to a question that is no longer the person's current one."""
 
 
 class Desk:
@@ -105,7 +65,7 @@ class Desk:
         self.keeper = Keeper(data, self.session.spec, hang_after=hang_after)
         self._stand_in = StandIn(len(data))
         self._lock = threading.RLock()
-        self._held: dict[str, _Held] = {}
+        self._leases = Leases(log, shared)
         self._implied: OrderedDict[str, tuple[Any, Receipt]] = OrderedDict()
         self._newest: Hashable = None
 
@@ -169,20 +129,19 @@ class Desk:
         with self._lock:
             if self.shared:
                 self.session.refresh()
-            held = self._held.get(annotator)
+            held = self._leases.of(annotator)
             wanted = "strip" if shape == "strip" else "pair"
             if held is not None and item is None:
-                fits = held.asked.shape in (wanted, "second") or self._single(held.asked)
-                if self._alive(held.asked) and fits:
-                    self._lease(annotator, held.asked)
-                    return held.asked
-                if self._alive(held.asked):
-                    item = held.asked.item
-                    other = held.asked.others[0] if wanted == "pair" else None
-            self._release(annotator)
+                fits = held.shape in (wanted, "second") or self._single(held)
+                if self._alive(held) and fits and self._leases.take(annotator, held):
+                    return held
+                if self._alive(held) and held.shape != "second":
+                    item = held.item
+                    other = held.others[0] if wanted == "pair" else None
+            self._leases.release(annotator)
             asked = self._choose(annotator, wanted, item, other)
             for _ in range(20):
-                if asked is None or self._lease(annotator, asked):
+                if asked is None or self._leases.take(annotator, asked):
                     break
                 asked = self._choose(annotator, wanted, None, None)
             self._plan(asked)
@@ -191,8 +150,8 @@ class Desk:
     def current(self, annotator: str) -> Asked | None:
         """Question a person has before them; changes nothing."""
         with self._lock:
-            held = self._held.get(annotator)
-            return held.asked if held is not None and self._alive(held.asked) else None
+            held = self._leases.of(annotator)
+            return held if held is not None and self._alive(held) else None
 
     def answer(
         self,
@@ -235,7 +194,7 @@ class Desk:
                 receipt = self.session.opine(
                     answer, first, annotator=annotator, key=key, elapsed_ms=elapsed_ms
                 )
-                self._release(annotator)
+                self._leases.release(annotator)
                 return receipt
             before = self.session.seq
             why = self._why(asked, pair)
@@ -253,7 +212,7 @@ class Desk:
                 self._moved((before, answer, *pair))
             else:
                 self._remember(key, (pair, answer), receipt)
-            self._release(annotator)
+            self._leases.release(annotator)
             return receipt
 
     def choose(
@@ -291,7 +250,7 @@ class Desk:
             )
             if before is None:
                 self._moved((old, "strip", item, choice))
-                self._release(annotator)
+                self._leases.release(annotator)
                 if not receipts:
                     self._remember(key, (item, options, choice), Receipt(0, "", recorded=False))
             return receipts or [Receipt(0, "", recorded=False)]
@@ -304,12 +263,12 @@ class Desk:
                 return Receipt(event.seq, event.hash)
             asked = self._expect(annotator, pair[0], None, seq)
             if asked is not None and asked.shape == "second":
-                self._release(annotator)
+                self._leases.release(annotator)
                 return Receipt(0, "", recorded=False)
             before = self.session.seq
             receipt = self._written(lambda: self.session.skip(pair, annotator=annotator, key=key))
             self._moved((before, "skip", *pair))
-            self._release(annotator)
+            self._leases.release(annotator)
             return receipt
 
     def act(self, annotator: str, act: Callable[[], Any]) -> Any:
@@ -318,16 +277,16 @@ class Desk:
             if self.shared:
                 self.session.refresh()
             result = self._written(act)
-            held = self._held.get(annotator)
-            if held is not None and not self._alive(held.asked):
-                self._release(annotator)
+            held = self._leases.of(annotator)
+            if held is not None and not self._alive(held):
+                self._leases.release(annotator)
             self._plan(None)
             return result
 
     def drop(self, annotator: str) -> None:
         """Forget a person's question, so that the next one is chosen anew."""
         with self._lock:
-            self._release(annotator)
+            self._leases.release(annotator)
 
     def ahead(self, annotator: str) -> tuple[bool, list[int]]:
         """Whether what may follow the question is ready, and the items it would show."""
@@ -348,6 +307,14 @@ class Desk:
             items += [member for _, _, member in near[:3]]
         return ready, list(dict.fromkeys(items))
 
+    def certain(self) -> NDArray[np.bool_]:
+        """Whether answers have settled the group of an item."""
+        model = self.model()
+        with self._lock:
+            if model is None:
+                return np.zeros(len(self.data), dtype=bool)
+            return self._stand_in.sets(self.session.fold.state, model).set_of >= 0
+
     def rivals(self, item: int) -> list[tuple[float, int]]:
         """Exemplars of the open sets of an item, nearest first, as (distance, exemplar)."""
         model = self.model()
@@ -363,9 +330,9 @@ class Desk:
         self, annotator: str, shape: str, item: int | None, other: int | None
     ) -> Asked | None:
         state = self.session.fold.state
-        others = self._others(annotator)
+        others = self._leases.others(annotator)
         if item is None and self.overlap > 0:
-            second = choose_second(self.session, annotator, self.overlap, self._pairs_out())
+            second = choose_second(self.session, annotator, self.overlap, self._leases.pairs())
             if second is not None:
                 i, j = second.body["i"], second.body["j"]
                 reason = "Somebody else has answered this; how do you see it?"
@@ -436,52 +403,9 @@ class Desk:
         )
 
     def _alive(self, asked: Asked) -> bool:
-        state = self.session.fold.state
         if asked.shape == "second":
             return asked.first not in self.session.fold.retracted
-        if asked.item in state.bad:
-            return False
-        if asked.shape == "strip":
-            return all(state.askable(asked.item, o) for o in asked.others)
-        return state.askable(asked.item, asked.others[0])
-
-    # who has what
-
-    def _others(self, annotator: str) -> frozenset[int]:
-        """Items that other people have before them."""
-        now = time.monotonic()
-        items: set[int] = set()
-        for name, held in list(self._held.items()):
-            if held.until < now:
-                del self._held[name]
-            elif name != annotator:
-                items.add(held.asked.item)
-        if self.shared:
-            for lease in self.session.log.leases():
-                if lease.annotator != _lessee(annotator):
-                    items |= {lease.i, lease.j}
-        return frozenset(items)
-
-    def _pairs_out(self) -> set[tuple[int, int]]:
-        return {
-            (min(h.asked.item, o), max(h.asked.item, o))
-            for h in self._held.values()
-            for o in h.asked.others
-        }
-
-    def _lease(self, annotator: str, asked: Asked) -> bool:
-        if self.shared:
-            pair = (asked.item, asked.others[0])
-            if not self.session.log.lease(pair, _lessee(annotator), LEASE):
-                return False
-        self._held[annotator] = _Held(asked, time.monotonic() + LEASE)
-        return True
-
-    def _release(self, annotator: str) -> None:
-        held = self._held.pop(annotator, None)
-        if held is not None and self.shared:
-            pair = (held.asked.item, held.asked.others[0])
-            self.session.log.release(pair, _lessee(annotator))
+        return asked.alive(self.session.fold.state)
 
     def _expect(
         self, annotator: str, item: int, others: tuple[int, ...] | None, seq: int
@@ -489,22 +413,15 @@ class Desk:
         """Question that is being answered; StaleError when it is gone."""
         if self.shared:
             self.session.refresh()
-        held = self._held.get(annotator)
-        asked = None if held is None else held.asked
+        asked = self._leases.of(annotator)
         if asked is not None and (asked.seq, asked.item) == (seq, item):
             fits = others is None or asked.others == others
             if fits and self._alive(asked):
                 return asked
-        if others is not None and len(others) == 1:
-            pair = (min(item, others[0]), max(item, others[0]))
-            elsewhere = {
-                (min(h.asked.item, o), max(h.asked.item, o))
-                for name, h in self._held.items()
-                if name != annotator
-                for o in h.asked.others
-            }
+        if asked is None and others is not None and len(others) == 1 and seq == self.session.seq:
             # Another tool may answer any pair, as long as it has seen all that is in the log.
-            if held is None and seq == self.session.seq and pair not in elsewhere:
+            pair = (min(item, others[0]), max(item, others[0]))
+            if pair not in self._leases.pairs():
                 return None
         raise StaleError("This question is no longer the current one; here is the one that is.")
 
@@ -548,7 +465,7 @@ class Desk:
         if model is None:
             return {}
         i, j = pair
-        same = bool(model.labels[i] == model.labels[j])
+        same = bool(model.shown[i] == model.shown[j])
         why: dict[str, Any] = {
             "margin": round(float(model.margins[i]), 6),
             "expected": "same" if same else "different",
@@ -566,7 +483,7 @@ class Desk:
 
     def _plan(self, asked: Asked | None) -> None:
         wishes = [(self.session.seq, self._job(self.session.seq))]
-        if asked is not None and asked.shape != "second" and len(self._held) <= 1:
+        if asked is not None and asked.shape != "second" and len(self._leases) <= 1:
             wishes += self._followers(asked)
         self.keeper.want(wishes)
 
@@ -611,22 +528,3 @@ class Desk:
         if skip is not None:
             skipped[skip] = state.n_answers
         return lambda number: Job(number, key, answers, skipped, bad)
-
-
-def strip_pairs(
-    item: int, options: tuple[int, ...], choice: int | None
-) -> list[tuple[int, int, str]]:
-    """Pairs that a choice from a strip answers, as if they had been asked one by one.
-
-    Examples
-    --------
-    >>> strip_pairs(7, (1, 2, 3), 2)
-    [(7, 1, 'different'), (7, 2, 'same'), (7, 3, 'different')]
-    >>> strip_pairs(7, (1, 2), None)
-    [(7, 1, 'different'), (7, 2, 'different')]
-    """
-    return [(item, o, "same" if o == choice else "different") for o in options]
-
-
-def _lessee(annotator: str) -> str:
-    return annotator or "-"

@@ -7,7 +7,7 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Literal
@@ -150,8 +150,7 @@ class Keeper:
             model = self._models.get(old)
             if model is not None:
                 self._models.pop(new, None)
-                self._models[new] = model
-                self._newest = model
+                self._newest = self._models[new] = replace(model, key=new)
 
     def _ring(self) -> None:
         try:
@@ -222,7 +221,8 @@ class Keeper:
                 self._busy_since = None
                 self._slowest = max(self._slowest, model.seconds)
                 self._models[model.key] = model
-                self._newest = model
+                if isinstance(model.key, int):  # what may happen has another kind of key
+                    self._newest = model
                 while len(self._models) > KEPT:
                     self._models.pop(next(iter(self._models)))
                 self._lock.notify_all()

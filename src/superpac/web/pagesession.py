@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
@@ -14,7 +13,7 @@ from superpac.errors import InputError
 from superpac.events import Event
 from superpac.folding import UNDOABLE
 from superpac.log import Log
-from superpac.session import Receipt, Session
+from superpac.session import Labelling, Receipt, Session
 from superpac.spec import Spec
 from superpac.strategies import STRATEGIES, Problem, Proposal, State, Strategy
 from superpac.web.worker import IntArray, Model
@@ -36,13 +35,15 @@ class Elsewhere(Strategy):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self._labels: IntArray | None = None
+        self.key: object = None
 
     def take(self, model: Model) -> None:
         """Take a new model; clusters keep their numbers as far as possible."""
+        self.key = model.key
         if self._labels is None:
-            self._labels = model.labels
-        elif not np.array_equal(model.labels, self._labels):
-            self._labels = _align(model.labels, self._labels)
+            self._labels = model.shown
+        elif not np.array_equal(model.shown, self._labels):
+            self._labels = _align(model.shown, self._labels)
 
     def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
         """Refuse: questions are chosen by the desk."""
@@ -98,17 +99,17 @@ class PageSession(Session):
             self.model.take(model)
             self._labels = None
 
+    def labels(self, kind: Labelling = "answers") -> IntArray:
+        """Clusters for people; those of an older model are bent to the answers since."""
+        with self._lock:
+            if kind == "answers" and self.model.key == self.seq:
+                return self.model.labels(self._fold.state).copy()
+            return super().labels(kind)
+
     def known_key(self, key: str) -> Event | None:
         """Event that was made under a client's key."""
         seq = self._keys.get(key)
         return None if seq is None else self._fold.event(seq)
-
-    def certain(self) -> NDArray[np.bool_]:
-        """Whether answers have tied an item to another one."""
-        result = np.zeros(len(self.data), dtype=bool)
-        for group in self._fold.state.constraints.sets():
-            result[group] = True
-        return result
 
     def opine(
         self, answer: str, first: Event, *, annotator: str, key: str, elapsed_ms: int | None

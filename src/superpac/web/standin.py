@@ -27,7 +27,8 @@ class StandIn:
     --------
     >>> import numpy as np
     >>> from superpac.constraints import Constraints
-    >>> model = Model(0, np.array([0, 0, 1, 1]), np.array([0.9, 0.2, 0.8, 0.7], np.float32),
+    >>> labels = np.array([0, 0, 1, 1])
+    >>> model = Model(0, labels, labels, np.array([0.9, 0.2, 0.8, 0.7], np.float32),
     ...               np.eye(2, dtype=np.float32)[[1, 0, 0, 0]], None, seeds=(0,))
     >>> StandIn(4).propose(State(Constraints(4)), model).i
     1
@@ -89,8 +90,7 @@ class StandIn:
             usable = np.array([m for m in members if m not in state.bad], dtype=np.intp)
             for member in usable[np.argsort(-model.margins[usable], kind="stable")][:3]:
                 if state.askable(test, int(member)):
-                    near = float(model.residuals[test, model.labels[member]])
-                    found.append((near, key, int(member)))
+                    found.append((model.distance(test, int(member)), key, int(member)))
                     break
         return sorted(found)
 

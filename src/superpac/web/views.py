@@ -46,7 +46,7 @@ def clusters(desk: Desk, limit: int) -> dict[str, Any]:
     dict
     """
     model = _model(desk)
-    labels, certain = desk.session.labels(), desk.session.certain()
+    labels, certain = desk.session.labels(), desk.certain()
     names = cluster_names(desk.session, labels)
     bad = desk.session.fold.state.bad
     found = []
@@ -83,7 +83,7 @@ def clusters(desk: Desk, limit: int) -> dict[str, Any]:
 def wall(desk: Desk, cluster: int, offset: int, limit: int) -> list[dict[str, Any]]:
     """Part of one cluster, surest first."""
     model = _model(desk)
-    labels, certain = desk.session.labels(), desk.session.certain()
+    labels, certain = desk.session.labels(), desk.certain()
     bad = desk.session.fold.state.bad
     members = np.array(
         [i for i in np.flatnonzero(labels == cluster) if int(i) not in bad], dtype=np.intp
@@ -105,7 +105,7 @@ def item_view(desk: Desk, item: int) -> dict[str, Any]:
     known = session.fold.state.constraints
     if not 0 <= item < len(desk.data):
         raise InputError(f"There is no item {item}; items are numbered 0 to {len(desk.data) - 1}.")
-    labels, certain = session.labels(), session.certain()
+    labels, certain = session.labels(), desk.certain()
     names = cluster_names(session, labels)
     rivals = []
     own = int(labels[item])
@@ -119,13 +119,12 @@ def item_view(desk: Desk, item: int) -> dict[str, Any]:
         settled = {known.implied(item, int(m)) for m in members[certain[members]]} - {None}
         order = np.lexsort((members, -model.margins[members], ~certain[members], ~open_))
         best = int(members[order[0]])
-        column = int(model.labels[best])
         rivals.append(
             {
                 "cluster": int(c),
                 "name": names.get(int(c), ""),
                 "exemplar": best,
-                "distance": round(float(model.residuals[item, column]), 4),
+                "distance": round(model.distance(item, best), 4),
                 "known": next(iter(settled)) if len(settled) == 1 else None,
                 "askable": session.fold.state.askable(item, best),
                 "own": int(c) == own,
@@ -157,7 +156,7 @@ def map_view(desk: Desk, limit: int = 20_000) -> dict[str, Any]:
     low, high = flat.min(axis=0), flat.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     places = np.rint(1000 * (flat - low) / span).astype(int)
-    labels, certain = desk.session.labels(), desk.session.certain()
+    labels, certain = desk.session.labels(), desk.certain()
     shown = np.arange(len(labels))
     if shown.size > limit:
         rng = np.random.default_rng(0)
@@ -291,6 +290,6 @@ def _questions_left(desk: Desk, placed: list[tuple[bool, float]], questions: int
     missed = [margin for ok, margin in placed[-RECENT:] if not ok]
     if not missed:
         return 0
-    free = ~desk.session.certain()
+    free = ~desk.certain()
     open_items = int((free & (model.margins <= max(missed))).sum())
     return int(round(open_items * max(questions / len(placed), 1.0)))

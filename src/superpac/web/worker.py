@@ -24,6 +24,7 @@ from superpac.data import Dataset
 from superpac.errors import SuperpacError
 from superpac.imputed import scaled_affinity
 from superpac.plots import flatten
+from superpac.respect import respect_answers
 from superpac.spec import Spec, build_problem
 from superpac.spectral import spectral_embedding
 from superpac.strategies import Problem, Proposal, State, Strategy, make_strategy
@@ -68,6 +69,8 @@ class Model:
         The state it belongs to.
     labels : ndarray of shape (n,)
         Clusters, the strategy's own.
+    shown : ndarray of shape (n,)
+        Clusters for people: they break no answer.
     margins : ndarray of shape (n,)
         How sure each item is; 0 lies between two clusters, 1 in one.
     residuals : ndarray of shape (n, K)
@@ -82,11 +85,18 @@ class Model:
 
     key: Any
     labels: IntArray
+    shown: IntArray
     margins: NDArray[np.float32]
     residuals: NDArray[np.float32]
     proposal: Proposal | None
     seeds: tuple[int, ...] = ()
     seconds: float = 0.0
+
+    def distance(self, item: int, other: int) -> float:
+        """How far an item is from the cluster of another."""
+        column = int(self.labels[other])
+        row = self.residuals[item]
+        return float(row[column] if column < row.size else row.max())
 
 
 @dataclass(frozen=True)
@@ -140,11 +150,16 @@ class Computer:
         state = State(known, answers, dict(job.skipped), set(job.bad), revision=job.number)
         proposal = self.strategy.propose(state)
         labels = self.strategy.labels(state)
+        shown = labels
+        if not self.strategy.evidence:
+            rows = self.strategy.embedding(state)
+            shown = respect_answers(labels, known, self.problem.n_clusters, rows)
         self._tracker.update(labels)
         seeds = tuple(getattr(getattr(self.strategy, "sets", None), "seeds", ()))
         return Model(
             job.key,
             np.array(labels, dtype=np.intp),
+            np.array(shown, dtype=np.intp),
             self._tracker.margins.astype(np.float32),
             self._tracker.residuals.astype(np.float32),
             None if proposal is None else replace(proposal, numbers=dict(proposal.numbers)),

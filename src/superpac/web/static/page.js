@@ -217,7 +217,7 @@ async function send(path, body, said) {
     hideBanner();
     if (found.message) banner(found.message, { calm: true });
     if (found.question || found.finished) await show(found.question, found.finished, since);
-    else await ask();
+    else { state.info.usable = false; await prepare(); } // the server was started anew
   } catch (error) {
     $("stage").classList.remove("said-same", "said-different");
     if (error instanceof Refused && error.status === 409 && (error.body.question || error.body.finished)) {
