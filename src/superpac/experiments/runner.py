@@ -1,0 +1,277 @@
+"""Run many trials: on this machine's cores, or on a Dask cluster, with the same results."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from superpac.data import Dataset, load
+from superpac.errors import InputError, SuperpacError
+from superpac.experiments.figures import FigureSpec
+from superpac.experiments.machine import machine_facts
+from superpac.experiments.results import Parts, Row, only_run, write_results
+from superpac.experiments.tasks import Task
+from superpac.experiments.trials import run_task
+from superpac.strategies import STRATEGIES
+
+RESULTS = "results.parquet"
+Watch = Callable[[int, int, float], None]
+
+
+def run_figures(
+    figures: Sequence[FigureSpec],
+    out: str | Path,
+    *,
+    trials: int | None = None,
+    quick: bool = False,
+    jobs: int = 1,
+    dask: str | None = None,
+    allowed_s: float | None = None,
+    command: str = "",
+    watch: Watch | None = None,
+) -> Path:
+    """Run what is not in `out` yet and write its Parquet file.
+
+    Parameters
+    ----------
+    figures : sequence of FigureSpec
+        What to run.
+    out : path
+        Folder of parts and results; finished trials found there are not run again.
+    trials : int, optional
+        At most so many a panel.
+    quick : bool, default=False
+        The short form of each figure.
+    jobs : int, default=1
+        Processes on this machine.
+    dask : str, optional
+        Address of a Dask scheduler to run on instead; its workers need superpac, not the data.
+    allowed_s : float, optional
+        Begin no trial after so many seconds; what was left out is said in the results.
+    command : str
+        Kept with the results.
+    watch : callable, optional
+        Called as ``watch(done, total, seconds_left)``.
+
+    Returns
+    -------
+    Path
+        The Parquet file.
+    """
+    root = Path(out)
+    begun = time.monotonic()
+    wanted = [task for spec in figures for task in spec.tasks(trials=trials, quick=quick)]
+    with only_run(root):
+        parts = Parts(root / "parts")
+        known = {row["key"]: row for row in parts.rows()}
+        todo, data, skipped = _ready([t for t in wanted if not _finished(t, known)])
+        todo = in_rounds(todo, max(jobs, 1))
+        clock = TimeLeft(todo, jobs)
+        done = len(wanted) - len(todo) - len(skipped)
+        total = len(wanted) - len(skipped)
+        late: list[Task] = []
+        watch = watch or (lambda done, total, left: None)
+        watch(done, total, clock.left())
+
+        def in_time() -> Iterator[Task]:
+            for task in todo:
+                if allowed_s is not None and time.monotonic() - begun > allowed_s:
+                    late.append(task)
+                else:
+                    yield task
+
+        work = (
+            _on_cluster(in_time(), data, dask)
+            if dask
+            else _on_cores(in_time(), data, jobs, str(root / "affinities"))
+        )
+        try:
+            for row in work:
+                parts.append(row)
+                clock.note(row)
+                done += 1
+                watch(done, total, clock.left())
+        finally:
+            parts.close()
+        skipped += [(task, "the time allowed was over") for task in late]
+        keys = {task.key for task in wanted}
+        rows = [row for row in parts.rows() if row["key"] in keys]
+        meta = {
+            "figures": [spec.to_dict() for spec in figures],
+            "skipped": _reasons(skipped),
+            "command": command,
+            "quick": quick,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine_facts(),
+            "seconds": time.monotonic() - begun,
+        }
+        return write_results(root / RESULTS, rows, meta)
+
+
+def in_rounds(tasks: Sequence[Task], width: int) -> list[Task]:
+    """Order tasks so that workers do not all build the same trial's affinity at once.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        In the order of their figures.
+    width : int
+        Trials in work at a time.
+
+    Returns
+    -------
+    list of Task
+        The same, a few trials at a time, method by method.
+    """
+    trials: dict[tuple[str, str, int], list[Task]] = defaultdict(list)
+    for task in tasks:
+        trials[task.figure, task.panel, task.trial].append(task)
+    groups = list(trials.values())
+    ordered = []
+    for start in range(0, len(groups), width):
+        part = groups[start : start + width]
+        for step in range(max(len(group) for group in part)):
+            ordered += [group[step] for group in part if step < len(group)]
+    return ordered
+
+
+class TimeLeft:
+    """Estimate of the time left, from what trials like those that are left have taken.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        All that will be run.
+    jobs : int
+        How many at a time.
+    """
+
+    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
+        self.waiting = {task.key: task for task in tasks}
+        self.jobs = max(jobs, 1)
+        self.seen: dict[tuple[str, ...], list[float]] = defaultdict(list)
+
+    def note(self, row: Row) -> None:
+        """Take in a finished trial."""
+        task = self.waiting.pop(row["key"], None)
+        if task is not None:
+            for kind in self._kinds(task):
+                self.seen[kind].append(float(row["seconds"]))
+
+    def left(self) -> float:
+        """Seconds left; NaN while nothing is known."""
+        if not self.waiting:
+            return 0.0
+        if () not in self.seen:
+            return float("nan")
+        return sum(self._guess(task) for task in self.waiting.values()) / self.jobs
+
+    def _guess(self, task: Task) -> float:
+        for kind in self._kinds(task):
+            if kind in self.seen:
+                found = self.seen[kind]
+                return sum(found) / len(found)
+        return 0.0
+
+    @staticmethod
+    def _kinds(task: Task) -> list[tuple[str, ...]]:
+        return [(task.figure, task.panel, task.method), (task.figure, task.panel), ()]
+
+
+def _finished(task: Task, known: dict[str, Row]) -> bool:
+    row = known.get(task.key)
+    if row is None or row["status"] != "done":
+        return False
+    # One that was stopped for time is run again when more time is allowed.
+    cut = row.get("stopped") == "time"
+    return not cut or (0 < task.limit_s <= float(row["limit_s"]))
+
+
+def _ready(
+    tasks: list[Task],
+) -> tuple[list[Task], dict[str, Dataset], list[tuple[Task, str]]]:
+    """Split tasks into those that can run, with their data, and those that cannot, with why."""
+    data: dict[str, Dataset] = {}
+    missing: dict[str, str] = {}
+    ready, skipped = [], []
+    for task in tasks:
+        if task.kind == "session" and task.strategy not in STRATEGIES:
+            skipped.append((task, f"there is no strategy {task.strategy}"))
+            continue
+        if task.data and task.data not in data and task.data not in missing:
+            try:
+                data[task.data] = load(task.data)
+            except SuperpacError as error:
+                missing[task.data] = str(error)
+        if task.data in missing:
+            skipped.append((task, missing[task.data]))
+        else:
+            ready.append(task)
+    return ready, data, skipped
+
+
+def _reasons(skipped: list[tuple[Task, str]]) -> list[dict[str, Any]]:
+    counts: dict[tuple[str, str, str, str], int] = defaultdict(int)
+    for task, why in skipped:
+        counts[task.figure, task.panel, task.method, why] += 1
+    names = ("figure", "panel", "method", "why")
+    return [
+        {**dict(zip(names, key, strict=True)), "trials": count} for key, count in counts.items()
+    ]
+
+
+def _on_cores(
+    tasks: Iterator[Task], data: dict[str, Dataset], jobs: int, cache: str
+) -> Iterator[Row]:
+    if jobs == 1:
+        for task in tasks:
+            yield run_task(task, data.get(task.data), cache)
+        return
+    # pre_dispatch: a trial is begun only when a process is free, so that `allowed_s` holds.
+    many = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
+    yield from many(delayed(run_task)(task, data.get(task.data), cache) for task in tasks)
+
+
+def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -> Iterator[Row]:
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise InputError(
+            "A Dask cluster needs the package distributed; install it with superpac[dask]."
+        ) from None
+    try:
+        client = Client(address, timeout="20s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"No Dask scheduler answers at {address!r} ({error}); give its address, such as "
+            "tcp://host:8786."
+        ) from None
+    with client:
+        there = {name: client.scatter(part, broadcast=False) for name, part in data.items()}
+        running = as_completed(with_results=True)
+        waiting = 0
+        more = True
+
+        def fill() -> None:
+            # Two a thread, asked anew each time: workers may join while the run goes on.
+            nonlocal waiting, more
+            while more and waiting < max(2 * sum(client.nthreads().values()), 2):
+                task = next(tasks, None)
+                if task is None:
+                    more = False
+                    return
+                points = there.get(task.data)
+                running.add(client.submit(run_task, task, points, pure=False, retries=3))
+                waiting += 1
+
+        fill()
+        for _, row in running:
+            waiting -= 1
+            yield row
+            fill()
