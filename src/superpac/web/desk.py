@@ -19,7 +19,7 @@ from superpac.session import Receipt
 from superpac.store import Store
 from superpac.strategies import Proposal, State
 from superpac.web.asked import STRIP, Asked, StaleError, strip_pairs
-from superpac.web.keeper import Keeper, Preparing
+from superpac.web.keeper import HUNG, Keeper, Preparing
 from superpac.web.leases import Leases
 from superpac.web.pagesession import PageSession
 from superpac.web.seconds import choose_second
@@ -56,7 +56,7 @@ class Desk:
         store: Store | None = None,
         shared: bool = False,
         overlap: float = 0.0,
-        hang_after: float = 30.0,
+        hang_after: float = HUNG,
     ) -> None:
         if not 0.0 <= overlap <= 1.0:
             raise InputError(f"The overlap must be a share from 0 to 1. Got {overlap!r} instead.")

@@ -20,8 +20,8 @@ Phase = Literal["preparing", "ready", "cancelled", "failed"]
 JobMaker = Callable[[int], Job]
 
 KEPT = 12  # models kept: now, what may follow, and the last few for undo
-SLOWEST = 30.0  # seconds without a result after which a job counts as hung, unless jobs are slower
-PATIENCE = 10.0  # ... times the slowest job so far
+HUNG = 5.0  # seconds without a result after which a job counts as hung, unless jobs are slower:
+PATIENCE = 10.0  # ... this many times the slowest job so far, and twice as long after each hang
 
 _log = logging.getLogger("superpac.web")
 
@@ -51,7 +51,7 @@ class Keeper:
         Seconds after which a job without result is given up, at least.
     """
 
-    def __init__(self, data: Dataset, spec: Spec, *, hang_after: float = SLOWEST) -> None:
+    def __init__(self, data: Dataset, spec: Spec, *, hang_after: float = HUNG) -> None:
         self._data, self._spec = data, spec
         self._hang_after = hang_after
         # A forkserver has the libraries loaded, so that a new process is there at once.
@@ -70,6 +70,7 @@ class Keeper:
         self._numbers = 0
         self._busy_since: float | None = None
         self._slowest = 0.0
+        self._patience = PATIENCE
         self._restarts: list[float] = []
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
@@ -213,6 +214,7 @@ class Keeper:
                 self._stage = message[1:]
             elif kind == "ready":
                 self._basis = message[1]
+                self._slowest = max(self._slowest, message[2])
                 self._ready = True
                 if self._phase == "preparing":
                     self._phase = "ready"
@@ -240,9 +242,10 @@ class Keeper:
         elif not process.is_alive():
             self._died()
         elif self._busy_since is not None:
-            limit = max(self._hang_after, PATIENCE * self._slowest)
+            limit = max(self._hang_after, self._patience * self._slowest)
             if time.monotonic() - self._busy_since > limit:
                 _log.warning("The computing process hung and is replaced.")
+                self._patience *= 2
                 self._died()
 
     def _died(self) -> None:

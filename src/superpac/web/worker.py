@@ -171,14 +171,14 @@ class Computer:
 def work(pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None) -> None:
     """Body of the process: prepare, say so, then do jobs until the pipe closes.
 
-    Messages sent are ``("stage", name, done, total)``, ``("ready", Basis)``, ``("model", Model)``
-    and ``("failed", sentence, whether it is the user's mistake)``.
+    Messages sent are ``("stage", name, done, total)``, ``("ready", Basis, seconds)``,
+    ``("model", Model)`` and ``("failed", sentence, whether it is the user's mistake)``.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the page's process to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        computer, found = _prepare(pipe, data, spec, basis)
-        pipe.send(("ready", found))
+        computer, found, seconds = _prepare(pipe, data, spec, basis)
+        pipe.send(("ready", found, seconds))
         while True:
             job = pipe.recv()
             if job is None:
@@ -195,7 +195,8 @@ def work(pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None) -> No
 
 def _prepare(
     pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None
-) -> tuple[Computer, Basis]:
+) -> tuple[Computer, Basis, float]:
+    """Build the problem and the strategy; the seconds are those of the first clustering."""
     last = 0.0
 
     def progress(done: int, total: int) -> None:
@@ -212,10 +213,12 @@ def _prepare(
         ready = replace(spec, dim=basis.dim)
         problem = build_problem(data, ready, affinity=basis.affinity)
     pipe.send(("stage", "clustering", 0, 0))
+    begun = time.perf_counter()
     computer = Computer(problem, spec)
+    seconds = time.perf_counter() - begun
     pipe.send(("stage", "map", 0, 0))
     flat = basis.flat if basis is not None else _flat(problem)
-    return computer, Basis(problem.affinity, problem.dim, flat)
+    return computer, Basis(problem.affinity, problem.dim, flat), seconds
 
 
 def _flat(problem: Problem) -> NDArray[np.float32]:

@@ -1,0 +1,178 @@
+"""Fault 26, 29, 30: who is let in. Host headers, tokens on every route, addresses to listen on."""
+
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from labelling import LabelServer
+from superpac.errors import InputError
+from superpac.web import security
+
+GOOD = ["localhost", "127.0.0.1", "[::1]", "localhost:{port}", "127.0.0.1:{port}", "[::1]:{port}"]
+BAD = [
+    "",
+    "evil.example",
+    "evil.example:{port}",
+    "localhost.",
+    "localhost.:{port}",
+    "127.0.0.1.",
+    "localhost.evil.example",
+    "localhost@evil.example",
+    "evil@localhost",
+    "127.0.0.1.nip.io",
+    "127.0.0.2",
+    "0.0.0.0",
+    "127.1",
+    "2130706433",
+    "0x7f.0.0.1",
+    "::1",
+    "[::ffff:127.0.0.1]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::1",
+    "localhost:",
+    "localhost:99999",
+    "localhost:80a",
+    "localhost:80:80",
+    "localhost localhost",
+    "localhost,evil.example",
+    "localhost/",
+    "local%68ost",
+    "10.0.0.1",
+    "xn--lcalhost-6vb",
+]
+
+
+def raw(server: LabelServer, head: list[str], path: str = "/api/session") -> int:
+    """Status of a request whose headers are sent exactly as given."""
+    lines = [f"GET {path} HTTP/1.1", *head, "Connection: close", "", ""]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as sock:
+        sock.sendall("\r\n".join(lines).encode("latin-1"))
+        answer = b""
+        while part := sock.recv(65536):
+            answer += part
+    return int(answer.split(b" ", 2)[1])
+
+
+def test_host_table(label_server: LabelServer):
+    auth = f"Authorization: Bearer {label_server.token}"
+    for host in GOOD:
+        assert raw(label_server, [f"Host: {host.format(port=label_server.port)}", auth]) == 200
+    for host in BAD:
+        status = raw(label_server, [f"Host: {host.format(port=label_server.port)}", auth])
+        assert status in (400, 403), f"{host!r} was let in: {status}"
+
+
+def test_several_hosts_or_none_are_refused(label_server: LabelServer):
+    auth = f"Authorization: Bearer {label_server.token}"
+    for hosts in (["localhost", "localhost"], ["localhost", "evil.example"], ["evil.example"] * 2):
+        assert raw(label_server, [*(f"Host: {h}" for h in hosts), auth]) in (400, 403)
+    assert raw(label_server, [auth]) in (400, 403)
+
+
+def routes(server: LabelServer) -> list[tuple[str, str]]:
+    with server.client() as client:
+        schema = client.get("/openapi.json").json()
+    found = [
+        (method.upper(), re.sub(r"\{\w+\}", "1", path))
+        for path, ways in schema["paths"].items()
+        for method in ways
+    ]
+    assert len(found) > 20
+    return [*found, ("GET", "/"), ("GET", "/static/page.js"), ("GET", "/openapi.json")]
+
+
+def test_every_route_needs_the_token(label_server: LabelServer):
+    before = label_server.events()
+    good = label_server.token
+    wrong = [
+        {},
+        {"Authorization": "Bearer " + "x" * 32},
+        {"Authorization": f"Bearer {good[:-1]}"},
+        {"Authorization": f"Bearer {good}x"},
+        {"Authorization": f"Basic {good}"},
+        {"Authorization": f"Bearer {good.swapcase()}"},
+        {"Cookie": f"superpac={good}"},  # the cookie is not the token
+        {"Cookie": "superpac=" + "0" * 64},
+        {"Cookie": "superpac="},
+    ]
+    with label_server.client() as client:
+        del client.headers["authorization"]
+        for method, path in routes(label_server):
+            for headers in wrong:
+                own = {"Origin": label_server.origin, "Content-Type": "application/json"}
+                reply = client.request(method, path, headers={**own, **headers}, content="{}")
+                assert reply.status_code == 401, (method, path, headers)
+                assert good not in reply.text
+        for query in (f"?token={good[:-1]}", "?token=", f"?token={good}&token={good}"):
+            assert client.get("/" + query).status_code == 401
+    assert label_server.events() == before
+
+
+def test_the_token_leaves_the_address_and_no_log_has_it(label_server: LabelServer):
+    with label_server.client() as client:
+        del client.headers["authorization"]
+        reply = client.get(f"/?token={label_server.token}")
+        assert reply.status_code == 303
+        assert reply.headers["location"] == "/"
+        cookie = reply.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert label_server.token not in cookie
+        page = client.get("/")
+        assert page.status_code == 200
+        assert label_server.token not in page.text
+    assert label_server.token not in (label_server.folder / "stderr.txt").read_text()
+    assert len(label_server.token) * 6 >= 128
+    assert label_server.token_file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_new_token_ends_old_cookies():
+    async def inner(scope, receive, send):
+        raise AssertionError("let in")
+
+    first = security.Gate(inner, security.new_token())
+    second = security.Gate(inner, security.new_token())
+    scope = {"headers": [(b"cookie", b"superpac=" + first._cookie)], "path": "/"}
+    assert first._knows(scope)
+    assert not second._knows(scope)
+
+
+def test_tokens_are_compared_in_constant_time():
+    source = Path(security.__file__).read_text()
+    assert source.count("hmac.compare_digest") == 3
+    assert "== self._token" not in source
+    assert "== self._cookie" not in source
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "8.8.8.8", "fe80::1"])
+def test_an_address_that_others_reach_needs_flag_and_token(host):
+    for share, token in ((False, False), (True, False), (False, True)):
+        with pytest.raises(InputError, match="--share"):
+            security.check_bind(host, share=share, token_given=token)
+    assert security.check_bind(host, share=True, token_given=True) == host
+
+
+def test_names_to_listen_on():
+    assert security.check_bind("localhost", share=False, token_given=False) == "127.0.0.1"
+    assert security.check_bind("[::1]", share=False, token_given=False) == "::1"
+    with pytest.raises(InputError, match="IP address"):
+        security.check_bind("example.com", share=True, token_given=True)
+
+
+@pytest.mark.parametrize("token", ["", "short", "a" * 40, "x" * 300, "with space " * 4])
+def test_guessable_tokens_are_refused(token):
+    with pytest.raises(InputError, match="128 bits"):
+        security.check_token(token)
+
+
+def test_a_token_file_that_others_can_read_is_refused(tmp_path):
+    path = tmp_path / "token"
+    assert security.read_token(path) == security.read_token(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        security.read_token(path)
