@@ -192,13 +192,8 @@ class FigureSpec:
             "layout": self.layout,
             "paper": self.paper,
             "order": self.order,
-            "panels": [
-                {f.name: _plain(getattr(p, f.name)) for f in fields(Panel) if f.name != "quick"}
-                for p in self.panels
-            ],
-            "lines": [
-                {f.name: _plain(getattr(v, f.name)) for f in fields(Line)} for v in self.lines
-            ],
+            "panels": [_values(panel) for panel in self.panels],
+            "lines": [_values(line) for line in self.lines],
         }
 
 
@@ -286,10 +281,14 @@ def _tuples(given: Mapping[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
+def _values(record: Line | Panel) -> dict[str, Any]:
+    found = {f.name: getattr(record, f.name) for f in fields(record) if f.name != "quick"}
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            found[name] = dict(value)
+        elif isinstance(value, tuple):
+            found[name] = list(value)
+    return found
 
 
 def _folder() -> Path:

@@ -85,14 +85,13 @@ def one_thread() -> Iterator[None]:
 
 def draw_points(task: Task, data: Dataset) -> Dataset:
     """Draw a trial's points: a subset of the classes, or all points in a random order."""
-    if data.y is None or data.n_classes is None:
+    known = data.n_classes
+    if known is None:
         raise InputError(f"{data.name} has no true classes, but an experiment needs them.")
     if task.standardise:
         data = data.standardised()
     if task.classes or task.per_class:
-        return data.sample_classes(
-            task.classes or data.n_classes, task.per_class or None, task.data_seed
-        )
+        return data.sample_classes(task.classes or known, task.per_class or None, task.data_seed)
     return data.shuffled(task.data_seed)
 
 

@@ -1,0 +1,146 @@
+"""``superpac reproduce``: the paper's figures and claims, and what lies beyond them, run again."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from superpac.errors import InputError
+from superpac.experiments import figure_names, load_figure, read_results, run_figures
+from superpac.experiments.claims import judge
+from superpac.experiments.report import write_report
+from superpac.experiments.runner import RESULTS
+
+QUICK_S = 24 * 60  # begin no trial later than this, so that a quick run ends within half an hour
+PAUSE_S = 30  # between lines where there is no terminal to draw a bar on
+
+
+def reproduce(
+    figure: Annotated[
+        str, typer.Argument(metavar="[FIGURE|all]", help="Which figure; 'list' names them.")
+    ] = "all",
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="At most so many a panel; the paper has 100.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few trials and short budgets: under 30 minutes.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Trials at once on this machine.")] = 2,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of results; a run that was stopped goes on there.")
+    ] = None,
+    draw_only: Annotated[
+        bool, typer.Option("--draw-only", help="Draw the report again from OUT/results.parquet.")
+    ] = False,
+) -> None:
+    """Run the paper's experiments again, judge its ten claims and write a report.
+
+    Finished trials are kept: the same command goes on where it was stopped. The report and the
+    figures are drawn from one Parquet file.
+    """
+    if figure == "list":
+        for name in figure_names():
+            typer.echo(f"{name:18} {load_figure(name).title}")
+        return
+    root = out or Path("superpac-output") / ("reproduce-quick" if quick else "reproduce")
+    if draw_only:
+        results = root / RESULTS
+    else:
+        specs = [load_figure(name) for name in (figure_names() if figure == "all" else [figure])]
+        with _bar() as watch:
+            results = run_figures(
+                specs,
+                root,
+                trials=trials,
+                quick=quick,
+                jobs=jobs,
+                dask=dask,
+                allowed_s=QUICK_S if quick else None,
+                command=_command(figure, trials, quick, jobs, dask),
+                watch=watch,
+            )
+    if not results.is_file():
+        raise InputError(f"There is no {results}; run superpac reproduce without --draw-only.")
+    page = write_report(results)
+    _say(results, page)
+
+
+class _bar:
+    """A bar with the time left on a terminal; elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True)
+        self.bar = Progress(
+            TextColumn("trials"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]} left"),
+            console=self.console,
+            disable=not self.console.is_terminal,
+        )
+        self.task = self.bar.add_task("trials", total=None, left="?")
+        self.said = 0.0
+
+    def __enter__(self) -> Callable[[int, int, float], None]:
+        self.bar.start()
+        return self.watch
+
+    def __exit__(self, *error: object) -> None:
+        self.bar.stop()
+
+    def watch(self, done: int, total: int, left: float) -> None:
+        """Show how far it is."""
+        words = "?" if np.isnan(left) else _duration(left)
+        self.bar.update(self.task, completed=done, total=total, left=words)
+        now = time.monotonic()
+        if not self.console.is_terminal and (now - self.said > PAUSE_S or done == total):
+            self.said = now
+            sys.stderr.write(f"{done} of {total} trials, {words} left\n")
+            sys.stderr.flush()
+
+
+def _duration(seconds: float) -> str:
+    """Write a time left, such as 3 h 05 min.
+
+    Examples
+    --------
+    >>> _duration(45), _duration(200), _duration(11100)
+    ('45 s', '4 min', '3 h 05 min')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = int(np.ceil(seconds / 60))
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _command(figure: str, trials: int | None, quick: bool, jobs: int, dask: str | None) -> str:
+    parts = ["superpac reproduce", figure]
+    parts += [f"--trials {trials}"] if trials else []
+    parts += ["--quick"] if quick else []
+    parts += ["--dask ADDRESS"] if dask else [f"--jobs {jobs}"]
+    return " ".join(parts)
+
+
+def _say(results: Path, page: Path) -> None:
+    console = Console(highlight=False)
+    found = read_results(results)
+    for claim in judge(found):
+        console.print(f"{claim.name:4} {claim.verdict}", markup=False)
+    failed = int((found.table["status"] == "failed").sum())
+    if failed:
+        console.print(f"{failed} trial(s) failed; the report says which and why.")
+    for missing in sorted({s["why"] for s in found.meta["skipped"]}):
+        console.print(f"Left out: {missing}", markup=False, soft_wrap=True)
+    console.print(f"Written: {results}", markup=False, soft_wrap=True)
+    console.print(f"Written: {page}", markup=False, soft_wrap=True)
