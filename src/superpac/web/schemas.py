@@ -15,7 +15,10 @@ Key = Annotated[
         description="Drawn by the client, one an act: the same key again changes nothing.",
     ),
 ]
-Name = Annotated[str, Field(max_length=80, description="Who is speaking; may be empty.")]
+PLAIN = r"^[^\x00-\x1f\x7f]*$"
+Name = Annotated[
+    str, Field(max_length=80, pattern=PLAIN, description="Who is speaking; may be empty.")
+]
 Shape = Annotated[Literal["pair", "strip"], Field(description="Two items, or one and a strip.")]
 Took = Annotated[int | None, Field(ge=0, le=86_400_000, description="Milliseconds it took.")]
 
@@ -90,7 +93,7 @@ class Naming(Act):
     """A name for the cluster that an item is in."""
 
     item: Item
-    name: str = Field(min_length=1, max_length=80)
+    name: str = Field(min_length=1, max_length=80, pattern=PLAIN)
 
 
 class Decision(Act):
@@ -110,7 +113,7 @@ class NewSession(BaseModel):
     strategy: str = Field("superpac", max_length=50)
     dim: int | None = Field(None, ge=1, le=1000)
     seed: int = Field(0, ge=0, le=2**31 - 1)
-    name: str | None = Field(None, min_length=1, max_length=80)
+    name: str | None = Field(None, min_length=1, max_length=80, pattern=PLAIN)
 
 
 class Card(BaseModel):
