@@ -140,7 +140,7 @@ class Robot:
         right = "same" if self.truth[i] == self.truth[j] else "different"
         return {
             "annotator": self.name,
-            "key": f"{self.name or 'robot'}-{os.getpid()}-{id(self)}-{self.keys:06d}"[-60:],
+            "key": f"{re.sub('[^a-z0-9]', '', self.name)}-{id(self)}-{self.keys:06d}"[-60:],
             "i": i,
             "j": j,
             "answer": said or right,
