@@ -34,7 +34,7 @@ ROOMS = [
         "respect",
     },
     {"strategies"},
-    {"folding", "spec", "session"},
+    {"folding", "progress", "spec", "questions", "session"},
     {"oracles", "estimator", "exports", "plots", "store", "experiments", "views"},
     {"web"},
     {"cli"},

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from hashlib import sha256
-from typing import Any, Literal, Protocol
-from uuid import uuid4
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,65 +17,16 @@ from scipy import sparse
 from superpac.affinity.base import Progress, no_progress
 from superpac.data import Dataset, load
 from superpac.errors import ConflictError, InputError
-from superpac.events import Draft, Event, SessionInfo, canonical
-from superpac.folding import UNDOABLE, Fold, counts
-from superpac.log import Log, MemoryLog, no_clock, timestamp
+from superpac.events import Draft, Event
+from superpac.folding import UNDOABLE, Fold
+from superpac.log import Log, MemoryLog
+from superpac.progress import progress_of
+from superpac.questions import Labelling, Question, Receipt, Store, describe
 from superpac.respect import respect_answers
 from superpac.spec import Spec, build_problem
 from superpac.strategies import Problem, Strategy, make_strategy
 
 IntArray = NDArray[np.intp]
-Labelling = Literal["answers", "model"]
-
-
-class Store(Protocol):
-    """Where a session's log is made."""
-
-    def create(self, info: SessionInfo) -> Log:
-        """Make a log for a new session."""
-        ...
-
-
-@dataclass(frozen=True)
-class Question:
-    """Two items to compare.
-
-    Attributes
-    ----------
-    i, j : int
-        The items; `i` is the one to be placed.
-    seq : int
-        The log's last event when it was asked; an answer may name it.
-    reason : str
-        Why this pair, in a sentence.
-    numbers : mapping
-        The figures behind it.
-    """
-
-    i: int
-    j: int
-    seq: int
-    reason: str
-    numbers: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """Proof that something is in the log.
-
-    Attributes
-    ----------
-    seq : int
-        Its number in the log; 0 when nothing was written because it was implied already.
-    hash : str
-        Its hash in the chain.
-    recorded : bool
-        Whether an event stands for it.
-    """
-
-    seq: int
-    hash: str
-    recorded: bool = True
 
 
 class Session:
@@ -478,38 +425,9 @@ class Session:
             return respect_answers(found, known, self.spec.n_clusters, rows)
 
     def progress(self) -> dict[str, Any]:
-        """Figures that mean something to the person who answers.
-
-        Returns
-        -------
-        dict
-            ``questions`` answered, ``same``, ``different``, ``unsure``, ``implied`` (pairs known
-            for free), ``groups`` met, ``clusters`` asked for, ``settled`` items whose group is
-            known, ``items``, ``set_aside``, ``per_minute`` (None without times), ``finished``.
-        """
+        """Figures that mean something to the person who answers: see :func:`progress_of`."""
         with self._lock:
-            state = self._fold.state
-            known = state.constraints
-            touched = known.touched
-            sizes = np.array([g.size for g in known.sets(touched)], dtype=np.int64)
-            pairs = known.sets_apart(touched)
-            same = int((sizes * (sizes - 1) // 2).sum())
-            apart = int((sizes[pairs[:, 0]] * sizes[pairs[:, 1]]).sum()) if pairs.size else 0
-            tally = counts(state.answers)
-            took = [e.elapsed_ms for e in self._fold.standing() if e.elapsed_ms][-50:]
-            pace = 60_000 / max(float(np.mean(took)), 1.0) if took else None
-            return {
-                "questions": state.n_answers,
-                **tally,
-                "implied": max(same + apart - tally["same"] - tally["different"], 0),
-                "groups": int(sizes.size),
-                "clusters": self.spec.n_clusters,
-                "settled": int(sizes[sizes > 1].sum()),
-                "items": len(self.data),
-                "set_aside": len(state.bad),
-                "per_minute": pace,
-                "seq": self._fold.seq,
-            }
+            return progress_of(self._fold, self.spec.n_clusters)
 
     def _note(
         self,
@@ -563,25 +481,3 @@ class Session:
         self._fold.take_all(events)
         for event in events:
             self._keys[event.key] = event.seq
-
-
-def describe(
-    data: Dataset,
-    spec: Spec,
-    *,
-    name: str | None = None,
-    source: str | dict[str, Any] = "",
-    kept: bool = False,
-) -> SessionInfo:
-    """Give the facts of a new session; one that is not kept has an id and time that never vary."""
-    plain = spec.to_dict()
-    identity = sha256(canonical([data.fingerprint, plain]).encode()).hexdigest()[:32]
-    return SessionInfo(
-        id=uuid4().hex if kept else identity,
-        name=name or data.name,
-        created_at=timestamp(datetime.now(UTC) if kept else no_clock()),
-        fingerprint=data.fingerprint,
-        n_items=len(data),
-        source=source or data.source,
-        spec=plain,
-    )
