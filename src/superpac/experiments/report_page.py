@@ -27,7 +27,8 @@ td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
   font-weight: 600; font-size: .85rem; white-space: nowrap; }
 .badge.yes { background: var(--yes); } .badge.partly { background: var(--partly); }
 .badge.no { background: var(--no); } .badge.untested { background: var(--soft); }
-.claims td:nth-child(2) { width: 30%; min-width: 15rem; } .claims blockquote { margin: 0; font-style: italic; }
+.claims td:nth-child(2) { width: 30%; min-width: 15rem; }
+.claims blockquote { margin: 0; font-style: italic; }
 .claims ul { margin: .4rem 0 0; padding-left: 1.1rem; }
 .check { padding: .15rem 0; } .check b.yes { color: var(--yes); } .check b.no { color: var(--no); }
 .check b.untested { color: var(--soft); }
@@ -41,7 +42,8 @@ nav a { margin-right: .9rem; }
 <h1>SUPERPAC, reproduced</h1>
 <p class="soft">Lipor &amp; Balzano, &ldquo;Leveraging Union of Subspace Structure to Improve
 Constrained Clustering&rdquo;, ICML 2017. {{ trials }} trials,
-{{ "%.1f" | format(hours) }} processor hours, {{ meta.date }}{% if meta.command %}, <code>{{ meta.command }}</code>{% endif %}.</p>
+{{ "%.1f" | format(hours) }} processor hours, {{ meta.date }}{% if meta.command %},
+<code>{{ meta.command }}</code>{% endif %}.</p>
 <p>Of the paper's ten claims: <strong>{{ counts }}</strong>. Every number, figure and verdict on
 this page is computed from one Parquet file.</p>
 {% if meta.quick %}

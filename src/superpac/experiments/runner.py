@@ -13,11 +13,11 @@ from joblib import Parallel, delayed
 
 from superpac.data import Dataset, load
 from superpac.errors import InputError, SuperpacError
-from superpac.experiments.figures import FigureSpec
+from superpac.experiments.figures import FigureSpec, figure_names, load_figure
 from superpac.experiments.machine import machine_facts
 from superpac.experiments.results import Parts, Row, only_run, write_results
 from superpac.experiments.tasks import Task
-from superpac.experiments.trials import run_task
+from superpac.experiments.trials import failed_row, run_task
 from superpac.strategies import STRATEGIES
 
 RESULTS = "results.parquet"
@@ -100,10 +100,12 @@ def run_figures(
         finally:
             parts.close()
         skipped += [(task, "the time allowed was over") for task in late]
-        keys = {task.key for task in wanted}
-        rows = [row for row in parts.rows() if row["key"] in keys]
+        rows = parts.rows()
+        shown = [*figures, *_others(figures, rows)]
+        keys = {task.key for spec in shown for task in spec.tasks(quick=quick)}
+        rows = [row for row in rows if row["key"] in keys]
         meta = {
-            "figures": [spec.to_dict() for spec in figures],
+            "figures": [spec.to_dict() for spec in shown],
             "skipped": _reasons(skipped),
             "command": command,
             "quick": quick,
@@ -184,6 +186,12 @@ class TimeLeft:
         return [(task.figure, task.panel, task.method), (task.figure, task.panel), ()]
 
 
+def _others(figures: Sequence[FigureSpec], rows: list[Row]) -> list[FigureSpec]:
+    """Figures that earlier runs left in the same folder: the report goes on showing them."""
+    here = {row["figure"] for row in rows} - {spec.name for spec in figures}
+    return [load_figure(name) for name in figure_names() if name in here]
+
+
 def _finished(task: Task, known: dict[str, Row]) -> bool:
     row = known.get(task.key)
     if row is None or row["status"] != "done":
@@ -254,24 +262,26 @@ def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -
         ) from None
     with client:
         there = {name: client.scatter(part, broadcast=False) for name, part in data.items()}
-        running = as_completed(with_results=True)
-        waiting = 0
+        running = as_completed(loop=client.loop)
+        waiting: dict[str, Task] = {}
         more = True
 
         def fill() -> None:
             # Two a thread, asked anew each time: workers may join while the run goes on.
-            nonlocal waiting, more
-            while more and waiting < max(2 * sum(client.nthreads().values()), 2):
+            nonlocal more
+            while more and len(waiting) < max(2 * sum(client.nthreads().values()), 2):
                 task = next(tasks, None)
                 if task is None:
                     more = False
                     return
                 points = there.get(task.data)
-                running.add(client.submit(run_task, task, points, pure=False, retries=3))
-                waiting += 1
+                future = client.submit(run_task, task, points, pure=False, retries=3)
+                waiting[future.key] = task
+                running.add(future)
 
         fill()
-        for _, row in running:
-            waiting -= 1
-            yield row
+        for future in running:
+            task = waiting.pop(future.key)
+            lost = future.exception()  # such as a worker that died of it four times
+            yield future.result() if lost is None else failed_row(task, lost)
             fill()

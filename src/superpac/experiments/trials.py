@@ -58,17 +58,27 @@ def run_task(task: Task, data: Dataset | None, cache: str | None = None) -> Row:
         One row of the results: see :mod:`superpac.experiments.results`.
     """
     begun, cpu = time.perf_counter(), time.process_time()
-    row: Row = {"key": task.key, **task.to_dict(), "seed": task.seed, "data_seed": task.data_seed}
+    row = _named(task)
     # One thread, always: sums in another order would differ in the last bits.
     with _one_at_a_time, one_thread():
         try:
             row |= {"status": "done", **_run(task, data, cache)}
-        except Exception as error:  # noqa: BLE001 - whatever a method does wrong is its result
-            row |= {"status": "failed", "why": f"{type(error).__name__}: {error}"[:500]}
+        except Exception as error:  # whatever a method does wrong is its result
+            row = failed_row(task, error)
     row["seconds"] = time.perf_counter() - begun
     row["cpu_seconds"] = time.process_time() - cpu
     row["machine"] = machine_facts()
     return row
+
+
+def failed_row(task: Task, error: BaseException) -> Row:
+    """Row of a trial that came to nothing: it says why, and is run again the next time."""
+    why = f"{type(error).__name__}: {error}"[:500]
+    return {**_named(task), "status": "failed", "why": why, "seconds": 0.0, "cpu_seconds": 0.0}
+
+
+def _named(task: Task) -> Row:
+    return {"key": task.key, **task.to_dict(), "seed": task.seed, "data_seed": task.data_seed}
 
 
 @contextmanager
