@@ -9,6 +9,7 @@ from superpac.strategies.base import Problem, Proposal, State, Strategy
 from superpac.strategies.random_pairs import RandomPairs
 from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
 from superpac.strategies.superpac_d import SuperpacD
+from superpac.strategies.urasc import Urasc, UrascN
 
 __all__ = [
     "STRATEGIES",
@@ -21,12 +22,22 @@ __all__ = [
     "SuperpacD",
     "SuperpacPinned",
     "SuperpacS",
+    "Urasc",
+    "UrascN",
     "make_strategy",
 ]
 
 STRATEGIES: dict[str, type[Strategy]] = {
     strategy.name: strategy
-    for strategy in (Superpac, SuperpacD, SuperpacPinned, SuperpacS, RandomPairs)
+    for strategy in (
+        Superpac,
+        SuperpacD,
+        SuperpacPinned,
+        SuperpacS,
+        RandomPairs,
+        UrascN,
+        Urasc,
+    )
 }
 
 
