@@ -263,7 +263,7 @@ def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -
     with client:
         there = {name: client.scatter(part, broadcast=False) for name, part in data.items()}
         running = as_completed(loop=client.loop)
-        waiting: dict[str, Task] = {}
+        waiting: dict[Any, Task] = {}
         more = True
 
         def fill() -> None:

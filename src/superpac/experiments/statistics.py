@@ -85,32 +85,39 @@ def bootstrap(statistic: Callable[[IntArray], float], n: int, seed: int = 0) -> 
     value = float(statistic(np.arange(n)))
     if n < 2:
         return Interval(value, np.nan, np.nan, n)
-    rng = np.random.default_rng(seed)
-    drawn = np.array([statistic(rng.integers(n, size=n)) for _ in range(RESAMPLES)])
+    return _interval(value, np.array([statistic(rows) for rows in _draws(n, seed)]), n)
+
+
+def mean_of(values: FloatArray, seed: int = 0) -> Interval:
+    """Mean over trials with its bootstrap interval; NaN is left out."""
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if known.size < 2:
+        return Interval(float(known.mean()) if known.size else np.nan, np.nan, np.nan, known.size)
+    return _interval(float(known.mean()), known[_draws(known.size, seed)].mean(axis=1), known.size)
+
+
+def median_of(values: FloatArray, seed: int = 0) -> Interval:
+    """Median over trials (:func:`middle`) with its bootstrap interval."""
+    known = np.asarray(values, dtype=np.float64)
+    if known.size < 2:
+        return Interval(float(known[0]) if known.size else np.nan, np.nan, np.nan, known.size)
+    drawn = np.sort(known[_draws(known.size, seed)], axis=1)[:, known.size // 2]
+    return _interval(middle(known), drawn, known.size)
+
+
+def _draws(n: int, seed: int) -> IntArray:
+    return np.random.default_rng(seed).integers(n, size=(RESAMPLES, n))
+
+
+def _interval(value: float, drawn: FloatArray, n: int) -> Interval:
     drawn = np.sort(drawn[~np.isnan(drawn)])
     if drawn.size == 0:
         return Interval(value, np.nan, np.nan, n)
     # Order statistics, not an interpolation, which is undefined between a number and infinity.
     tail = (1 - LEVEL) / 2
-    low, high = (drawn[int(round(share * (drawn.size - 1)))] for share in (tail, 1 - tail))
+    low, high = (drawn[round(share * (drawn.size - 1))] for share in (tail, 1 - tail))
     return Interval(value, float(low), float(high), n)
-
-
-def mean_of(values: FloatArray, seed: int = 0) -> Interval:
-    """Mean over trials with its bootstrap interval."""
-    known = np.asarray(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    if known.size == 0:
-        return Interval(np.nan, np.nan, np.nan, 0)
-    return bootstrap(lambda rows: float(known[rows].mean()), known.size, seed)
-
-
-def median_of(values: FloatArray, seed: int = 0) -> Interval:
-    """Median over trials with its bootstrap interval; infinite values are allowed."""
-    known = np.asarray(values, dtype=np.float64)
-    if known.size == 0:
-        return Interval(np.nan, np.nan, np.nan, 0)
-    return bootstrap(lambda rows: middle(known[rows]), known.size, seed)
 
 
 def middle(values: FloatArray) -> float:
