@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from driving import drive, prefix, tell
+
 from superpac.affinity.tsc import TSC
 from superpac.constraints import Constraints
 from superpac.metrics import clustering_error
 from superpac.strategies import Problem, State, make_strategy
 from superpac.synthetic import make_subspaces
 
-RIVALS = ["urasc-n", "urasc"]
+RIVALS = ["urasc-n", "urasc", "explore-consolidate", "min-max"]
 EXACT_END = set(RIVALS)  # every point is placed or every relation settled in the end
 
 

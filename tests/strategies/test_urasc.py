@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from driving import drive
 from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
-from driving import drive
 from superpac.affinity.tsc import TSC
 from superpac.errors import InputError
 from superpac.imputed import ImputedSpectral, KnownSets

@@ -6,6 +6,8 @@ from typing import Any
 
 from superpac.errors import InputError
 from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.explore import ExploreConsolidate
+from superpac.strategies.minmax import MinMax
 from superpac.strategies.random_pairs import RandomPairs
 from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
 from superpac.strategies.superpac_d import SuperpacD
@@ -13,6 +15,8 @@ from superpac.strategies.urasc import Urasc, UrascN
 
 __all__ = [
     "STRATEGIES",
+    "ExploreConsolidate",
+    "MinMax",
     "Problem",
     "Proposal",
     "RandomPairs",
@@ -37,6 +41,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
         RandomPairs,
         UrascN,
         Urasc,
+        ExploreConsolidate,
+        MinMax,
     )
 }
 

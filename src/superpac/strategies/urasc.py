@@ -1,8 +1,8 @@
 """URASC-N and URASC: ask the point that would move the spectral embedding most.
 
 Xiong, Johnson & Corso, "Active clustering with model-based uncertainty reduction", arXiv 1402.1783,
-IEEE TPAMI 39, 2017. The score of a point is its gradient, the first-order change of the eigenvectors
-if it were linked to the certain sets, times its step, the entropy of its cluster.
+IEEE TPAMI 39, 2017. The score of a point is its gradient (how far the eigenvectors would move, to
+first order, if it were linked to the certain sets) times its step (the entropy of its cluster).
 """
 
 from __future__ import annotations
@@ -176,6 +176,7 @@ class UrascN(FarthestFirst):
         self._block: FloatArray | None = None
         self._model_key: bytes | None = None
         self._score_key: bytes | None = None
+        self._scores: FloatArray = np.zeros(0)
 
     def labels(self, state: State) -> IntArray:
         """Spectral clustering of the imputed affinity."""
