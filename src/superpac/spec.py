@@ -123,7 +123,9 @@ def build_problem(
     X = unit_rows(points) if spec.normalize else points
     if affinity is None:
         maker = make_affinity(spec.affinity, spec.n_clusters, random_state=spec.seed)
-        affinity = maker.affinity(X, progress=progress)
+        # from the points as they are: a method for subspaces scales them itself, a graph of
+        # distances must not
+        affinity = maker.affinity(points, progress=progress)
     affinity = check_affinity(affinity)
     if affinity.shape[0] != len(data):
         raise InputError(

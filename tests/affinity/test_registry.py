@@ -147,3 +147,10 @@ def test_every_method_describes_itself() -> None:
         assert format_spec(make_affinity(spec, 3)) == each.name
     with pytest.raises(InputError, match="one of tsc"):
         describe("nonsense")
+
+
+def test_published_settings_have_names_and_can_be_changed():
+    faces = make_affinity("ssc-faces", 5)
+    assert (faces.outliers, faces.normalize, faces.max_iter) == (True, False, 150)
+    assert make_affinity("ssc-faces:max_iter=20", 5).max_iter == 20
+    assert make_affinity("ssc-motion", 5).affine

@@ -48,6 +48,12 @@ ALIASES: dict[str, dict[str, str]] = {
     "ekss": {"d": "dim", "b": "n_runs", "t": "n_iter"},
 }
 
+# The settings under which SSC's paper reports faces and motion.
+PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ssc-faces": ("ssc", {"outliers": True, "normalize": False, "max_iter": 150}),
+    "ssc-motion": ("ssc", {"alpha": 800.0, "affine": True, "rho": 0.7}),
+}
+
 COMMON = ("n_clusters", "random_state", "n_jobs")
 
 
@@ -198,18 +204,19 @@ def format_spec(estimator: AffinityEstimator) -> str:
 
 def _from_text(text: str, common: dict[str, Any]) -> AffinityEstimator:
     name, _, rest = text.partition(":")
-    key = name.strip().lower()
+    key, preset = PRESETS.get(name.strip().lower(), (name.strip().lower(), {}))
     if key not in METHODS:
         if text.endswith((".npy", ".npz")) or os.path.sep in text:
             return Precomputed(matrix=text, **common)
         _known(key)
-    return METHODS[key](**common, **_parse_parameters(key, rest))
+    return METHODS[key](**common, **{**preset, **_parse_parameters(key, rest)})
 
 
 def _known(name: str) -> str:
     if name not in METHODS:
         raise InputError(
-            f"The affinity must be one of {', '.join(METHODS)}, or a .npy or .npz file. "
+            f"The affinity must be one of {', '.join((*METHODS, *PRESETS))}, or a .npy or .npz "
+            "file. "
             f"Got {name!r} instead."
         )
     return name

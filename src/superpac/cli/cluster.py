@@ -47,8 +47,7 @@ def cluster(
             )
         maker = make_affinity(affinity, k, random_state=seed)
         with stages.stage("affinity") as progress:
-            X = unit_rows(items.points())
-            graph = maker.affinity(X, progress=progress)
+            graph = maker.affinity(items.points(), progress=progress)
         with stages.stage("spectral"):
             rng = np.random.RandomState(seed)
             found = spectral_embedding(graph, k, random_state=rng)
@@ -74,6 +73,7 @@ def cluster(
         write_labels(output, items, clusters)
         result["output"] = str(output)
     if plot is not None:
+        X = unit_rows(items.points())
         d = dim or items.default_dim or choose_dim(X, clusters, k, max_dim=min(20, X.shape[1]))
         sureness = margins(residuals(X, fit_bases(X, clusters, k, d)))
         draw_clusters(plot, items, clusters, found.rows(), sureness, title=_headline(result))
