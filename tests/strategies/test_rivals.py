@@ -12,7 +12,7 @@ from superpac.metrics import clustering_error
 from superpac.strategies import Problem, State, make_strategy
 from superpac.synthetic import make_subspaces
 
-RIVALS = ["urasc-n", "urasc", "explore-consolidate", "min-max"]
+RIVALS = ["urasc-n", "urasc", "explore-consolidate", "min-max", "cobras"]
 EXACT_END = set(RIVALS)  # every point is placed or every relation settled in the end
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from superpac.errors import InputError
 from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.cobras import Cobras
 from superpac.strategies.explore import ExploreConsolidate
 from superpac.strategies.minmax import MinMax
 from superpac.strategies.random_pairs import RandomPairs
@@ -15,6 +16,7 @@ from superpac.strategies.urasc import Urasc, UrascN
 
 __all__ = [
     "STRATEGIES",
+    "Cobras",
     "ExploreConsolidate",
     "MinMax",
     "Problem",
@@ -43,6 +45,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
         Urasc,
         ExploreConsolidate,
         MinMax,
+        Cobras,
     )
 }
 
