@@ -129,3 +129,44 @@ def test_it_asks_far_less_than_superpac():
         below = np.flatnonzero(np.array(errors) <= 0.01)
         needed[name] = below[0] if below.size else 250
     assert needed["superpac-d"] <= 0.7 * needed["superpac"]
+
+
+def test_wrong_answers_are_found_and_outvoted():
+    """Each answer is wrong with 4%; the error stays low and the culprits are named."""
+    for seed in (0, 1):
+        problem, y = small(seed)
+        strategy = SuperpacD(problem)
+        state = State(Constraints(len(y)))
+        rng = np.random.default_rng(seed)
+        lies = set()
+        for step in range(250):
+            question = strategy.propose(state)
+            if question is None:
+                break
+            same = bool(y[question.i] == y[question.j])
+            if rng.random() < 0.04:
+                same = not same
+                lies.add(step)
+            said = "same" if same else "different"
+            state.answers.append(Link(step, question.i, question.j, said))
+        assert lies
+        assert clustering_error(y, strategy.labels(state)) <= 0.06
+        found = {link.seq for link in strategy.votes.mistaken()}
+        assert found
+        assert len(found & lies) >= 0.7 * len(found)
+        assert strategy.votes.rate > 0.008
+
+
+def test_right_answers_are_hardly_asked_twice():
+    problem, y = small(6, n_clusters=6)
+    state, _ = play(SuperpacD(problem), y, 200)
+    pairs = {(min(a.i, a.j), max(a.i, a.j)) for a in state.answers}
+    assert len(state.answers) - len(pairs) <= 0.06 * len(state.answers)
+
+
+def test_without_doubt_nothing_is_asked_twice():
+    problem, y = small(6)
+    state, errors = play(SuperpacD(problem, doubt=False), y, 2000)
+    pairs = {(min(a.i, a.j), max(a.i, a.j)) for a in state.answers}
+    assert len(pairs) == len(state.answers)
+    assert errors[-1] == 0

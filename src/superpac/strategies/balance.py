@@ -7,6 +7,8 @@ are fitted to the points that answers have placed, each scored as if its own ans
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +20,7 @@ STEPS = 12
 
 
 def fit_weights(
-    scores: FloatArray, truth: IntArray, prior: FloatArray, *, strength: float = 2.5
+    observed: Sequence[tuple[FloatArray, int]], prior: FloatArray, *, strength: float = 2.5
 ) -> FloatArray:
     """Weights of the views that make the known sets likeliest.
 
@@ -26,10 +28,8 @@ def fit_weights(
 
     Parameters
     ----------
-    scores : ndarray of shape (m, S, V)
-        Scores of `m` placed points for `S` sets by `V` views.
-    truth : ndarray of int of shape (m,)
-        The set each is in.
+    observed : sequence of (ndarray of shape (S, V), int)
+        For each placed point the scores of the sets there were by `V` views, and the set it is in.
     prior : ndarray of shape (V,)
         Weights before any answer; positive.
     strength : float, default=2.5
@@ -43,24 +43,31 @@ def fit_weights(
     Examples
     --------
     >>> import numpy as np
-    >>> good = np.eye(2)[[0, 1] * 20]
-    >>> views = np.stack([good, np.zeros_like(good)], axis=2)
-    >>> w = fit_weights(views, np.array([0, 1] * 20), np.ones(2))
+    >>> views = np.stack([np.eye(2), np.zeros((2, 2))], axis=2)
+    >>> w = fit_weights([(views[0], 0), (views[1], 1)] * 20, np.ones(2))
     >>> bool(w[0] > 1.5), float(w[1].round(3))
     (True, 1.0)
     """
     weights = prior.copy()
-    if truth.size == 0:
+    if not observed:
         return weights
     pull = strength / prior**2
-    chosen = scores[np.arange(truth.size), truth]
+    widest = max(scores.shape[0] for scores, _ in observed)
+    stack = np.full((len(observed), widest, prior.size), 0.0)
+    absent = np.ones((len(observed), widest), dtype=np.bool_)
+    for m, (scores, _) in enumerate(observed):
+        stack[m, : scores.shape[0]] = scores
+        absent[m, : scores.shape[0]] = False
+    truth = np.array([k for _, k in observed])
+    chosen = stack[np.arange(truth.size), truth]
     for _ in range(STEPS):
-        logits = scores @ weights
+        logits = stack @ weights
+        logits[absent] = -np.inf
         P = np.exp(logits - logits.max(axis=1, keepdims=True))
         P /= P.sum(axis=1, keepdims=True)
-        mean = np.einsum("ms,msv->mv", P, scores)
+        mean = np.einsum("ms,msv->mv", P, stack)
         gradient = (chosen - mean).sum(axis=0) - pull * (weights - prior)
-        spread = np.einsum("ms,msv,msw->vw", P, scores, scores, optimize=True) - mean.T @ mean
+        spread = np.einsum("ms,msv,msw->vw", P, stack, stack, optimize=True) - mean.T @ mean
         step = np.linalg.solve(spread + np.diag(pull), gradient)
         weights = np.maximum(weights + np.clip(step, -1.0, 1.0), LEAST)
         if np.abs(step).max() < 1e-3:

@@ -2,18 +2,16 @@
 
 Comparing a new point with every set costs K(K-1)/2 questions before each cluster has one. Here the
 few likeliest are asked; what is left over is a set whose relation to the others is not known yet.
-Until answers settle it, sets beyond the number of clusters are assumed to belong together where
-they claim each other most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers import Link
+from superpac.answers import DIFFERENT, SAME, Link
 from superpac.strategies.certain import CertainSets
 
 FloatArray = NDArray[np.float64]
@@ -60,6 +58,9 @@ class ProvisionalSets(CertainSets):
         self.pending: int | None = None
         self.between_sets = False
         self.placed: list[int] = []
+        self.joins: list[Link] = []
+        self.merges: list[Link] = []
+        self.cuts: list[Link] = []
         super()._reset()
 
     def take(self, answer: Link) -> None:
@@ -76,12 +77,37 @@ class ProvisionalSets(CertainSets):
         free = [p for p in (answer.i, answer.j) if self.set_of[p] == -1]
         super().take(answer)
         self.placed += [p for p in free if self.set_of[p] >= 0]
+        if answer.answer == DIFFERENT:
+            self.cuts.append(answer)
+        elif answer.answer == SAME:
+            if self.between_sets:
+                self.merges.append(answer)
+            elif len(free) == 1:
+                other = answer.j if free[0] == answer.i else answer.i
+                self.joins.append(Link(answer.seq, free[0], other, SAME))
         self.pending = answer.i if self.set_of[answer.i] == -1 else None
+
+    def refold(self, answers: Iterable[Link]) -> None:
+        """Start anew from these answers."""
+        self._reset()
+        for answer in answers:
+            self.take(answer)
+
+    def _join(self, i: int, j: int) -> None:
+        a, b = int(self.set_of[i]), int(self.set_of[j])
+        if a >= 0 and b >= 0 and (min(a, b), max(a, b)) in self._between:
+            return  # what speaks against it came first; one of the answers will be asked again
+        super()._join(i, j)
 
     @property
     def different(self) -> set[tuple[int, int]]:
         """Pairs of sets, smaller key first, that are known to differ."""
         return self._between
+
+    @property
+    def free_apart(self) -> dict[int, set[int]]:
+        """For a free point the keys of the sets that it is known to differ from."""
+        return self._apart
 
     @property
     def free_pairs(self) -> dict[int, set[int]]:
@@ -130,58 +156,3 @@ def mutual_claims(claims: FloatArray, members: Sequence[Sequence[int]]) -> Float
         if total > 0:
             shares[b] = row / total
     return (shares + shares.T) / 2
-
-
-def assumed_groups(
-    shares: FloatArray, differ: BoolArray, mass: FloatArray, n_groups: int
-) -> IntArray:
-    """Join sets into at most `n_groups` groups, likeliest and least consequential first.
-
-    Average linkage on mutual claims, divided by the smaller side's mass: a small piece is absorbed
-    before two large ones are joined. Sets known to differ are never in one group.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (S, S)
-        Mutual claims.
-    differ : ndarray of bool of shape (S, S)
-        Sets known to differ.
-    mass : ndarray of shape (S,)
-        Points that each set would hold.
-    n_groups : int
-        Number of groups wanted; more where answers forbid it.
-
-    Returns
-    -------
-    ndarray of shape (S,)
-        For every set the least index in its group.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> W = np.array([[0, .9, .1], [.9, 0, .1], [.1, .1, 0]])
-    >>> assumed_groups(W, np.zeros((3, 3), bool), np.ones(3), 2)
-    array([0, 0, 2])
-    """
-    count = shares.shape[0]
-    group = np.arange(count)
-    if count <= n_groups:
-        return group
-    W = np.where(differ, -np.inf, shares)
-    np.fill_diagonal(W, -np.inf)
-    size = np.ones(count)
-    mass = mass / max(float(mass.mean()), 1e-12) + 1e-6
-    for _ in range(count - n_groups):
-        score = W / np.minimum(mass, mass[:, None])
-        a, b = divmod(int(np.argmax(score)), count)
-        if not np.isfinite(W[a, b]):
-            break
-        a, b = min(a, b), max(a, b)
-        W[a] = (W[a] * size[a] + W[b] * size[b]) / (size[a] + size[b])
-        W[a, a] = -np.inf
-        W[:, a] = W[a]
-        W[b], W[:, b] = -np.inf, -np.inf
-        size[a] += size[b]
-        mass[a] += mass[b]
-        group[group == b] = a
-    return group

@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
-LANDMARKS = 800
+LANDMARKS = 1000
 RIDGE = 0.1
 NEIGHBOUR = 7  # the kernel's width is the distance to this neighbour, as in self-tuning clustering
 LEVERAGE = 0.95
@@ -154,8 +154,8 @@ class SubspaceView(View):
 class KernelView(View):
     """Leave-one-out vote of kernel ridge regression on the current labels.
 
-    A Gaussian kernel on at most 800 landmarks (Nystroem), so memory is linear in the points. With H
-    the fixed hat matrix, the vote for set k at point i is ``(H y_k - H_ii y_ki) / (1 - H_ii)``.
+    A Gaussian kernel on at most 1,000 landmarks (Nystroem), so memory is linear in the points. With
+    H the fixed hat matrix, the vote for set k at point i is ``(H y_k - H_ii y_ki) / (1 - H_ii)``.
 
     Parameters
     ----------

@@ -1,0 +1,109 @@
+"""Which starting sets are taken for one cluster before any answer says so.
+
+There are more starting sets than clusters. At the start they are linked until as many groups are
+left as there are clusters. From then on only answers change the groups: "same" joins, "different"
+breaks a link. Nothing is linked anew to keep the number, so an answer that splits a group does not
+make two true clusters fall together: more answers do not make the labels worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[tuple[int, int]]:
+    """Links that join sets into `n_groups` groups, likeliest and least consequential first.
+
+    Average linkage on mutual claims, divided by the smaller side's mass: a small piece is absorbed
+    before two large ones are joined.
+
+    Parameters
+    ----------
+    mutual : ndarray of shape (S, S)
+        How much sets claim each other.
+    mass : ndarray of shape (S,)
+        Points that each set would hold.
+    n_groups : int
+        Number of groups wanted.
+
+    Returns
+    -------
+    list of (int, int)
+        Each joins the two sets of the two groups that claim each other most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> assumed_links(np.array([[0, .9, .1], [.9, 0, .2], [.1, .2, 0]]), np.ones(3), 1)
+    [(0, 1), (1, 2)]
+    """
+    count = mutual.shape[0]
+    W = mutual.copy()
+    np.fill_diagonal(W, -np.inf)
+    size = np.ones(count)
+    mass = mass / max(float(mass.mean()), 1e-12) + 1e-6
+    inside = [[k] for k in range(count)]
+    links = []
+    for _ in range(count - n_groups):
+        a, b = divmod(int(np.argmax(W / np.minimum(mass, mass[:, None]))), count)
+        if not np.isfinite(W[a, b]):
+            break
+        a, b = min(a, b), max(a, b)
+        part = mutual[np.ix_(inside[a], inside[b])]
+        i, j = divmod(int(np.argmax(part)), part.shape[1])
+        links.append((inside[a][i], inside[b][j]))
+        W[a] = (W[a] * size[a] + W[b] * size[b]) / (size[a] + size[b])
+        W[a, a] = -np.inf
+        W[:, a] = W[a]
+        W[b], W[:, b] = -np.inf, -np.inf
+        size[a] += size[b]
+        mass[a] += mass[b]
+        inside[a] += inside[b]
+    return links
+
+
+def standing_groups(
+    links: Sequence[tuple[int, int]], place: IntArray, differ: BoolArray
+) -> IntArray:
+    """Groups of sets by the assumed links that no answer speaks against.
+
+    Parameters
+    ----------
+    links : sequence of (int, int)
+        Assumed links between points, strongest first.
+    place : ndarray of int of shape (n,)
+        The set of each point, -1 for none.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+
+    Returns
+    -------
+    ndarray of shape (S,)
+        For every set the least index in its group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> differ = np.zeros((3, 3), bool)
+    >>> standing_groups([(0, 1), (1, 2)], np.arange(3), differ)
+    array([0, 0, 0])
+    >>> differ[0, 2] = differ[2, 0] = True
+    >>> standing_groups([(0, 1), (1, 2)], np.arange(3), differ)
+    array([0, 0, 2])
+    """
+    group = np.arange(differ.shape[0])
+    for i, j in links:
+        a, b = int(place[i]), int(place[j])
+        if a < 0 or b < 0 or group[a] == group[b]:
+            continue
+        one, other = np.flatnonzero(group == group[a]), np.flatnonzero(group == group[b])
+        if not differ[np.ix_(one, other)].any():
+            group[other] = group[one] = min(group[a], group[b])
+    return group

@@ -1,0 +1,219 @@
+"""Which set each point is in: three views of the sets, weighed as the answers so far suggest.
+
+The views are diffusion over the affinity, the residual to each set's subspace, and a kernel vote;
+all leave out what a point says about itself. Starting sets beyond the number of clusters are joined
+into groups that are assumed to be one cluster until an answer says otherwise; labels are the
+likeliest groups.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superpac.answers import SAME, Link
+from superpac.diffusion import Claims, Diffusion
+from superpac.strategies.assumptions import assumed_links, standing_groups
+from superpac.strategies.balance import fit_weights
+from superpac.strategies.base import Problem
+from superpac.strategies.provisional import ProvisionalSets, mutual_claims
+from superpac.strategies.views import KernelView, SubspaceView
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+FLOOR = 1e-4  # least share a set has of a point by diffusion
+VOTE = 0.02  # least share by the kernel vote
+PRIOR = np.array([1.0, 1.0, 0.5])
+EVERY = 5  # the balance is fitted after this many placed points
+RECENT = 300  # and to this many of the last
+REFRESH = 20_000  # points times refreshed columns an answer
+GRAPH = 0.9  # weight of diffusion in how much two sets claim each other
+LIGHT = 0.05
+
+
+class Posterior:
+    """Beliefs that follow the sets.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to work on.
+    diffusion : Diffusion
+        Solver on the problem's affinity.
+    views : bool, default=True
+        Whether subspaces and the kernel vote are used beside diffusion.
+
+    Attributes
+    ----------
+    keys : list of int
+        The sets; all arrays below are in this order.
+    members : list of list of int
+        Their members.
+    size, mass : ndarray of shape (S,)
+        Their members, and the points they would hold.
+    certain : ndarray of bool of shape (n,)
+        Points in a set.
+    place : ndarray of int of shape (n,)
+        The set of each certain point, -1 for the rest.
+    claims : ndarray of shape (n, S)
+        Claims by diffusion, every column of one mass.
+    sets : ndarray of shape (n, S)
+        Posterior over sets, each point's own answers left out.
+    groups : ndarray of shape (n, G)
+        Posterior over groups of sets, with all that is known of single points.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+    mutual : ndarray of shape (S, S)
+        How much sets claim each other.
+    labels : ndarray of shape (n,)
+        The labelling.
+    weights : ndarray of shape (3,)
+        Balance of the views.
+    """
+
+    def __init__(self, problem: Problem, diffusion: Diffusion, *, views: bool = True) -> None:
+        self.problem, self.diffusion, self.views = problem, diffusion, views
+        self.limit = max(2, REFRESH // problem.n)
+        self._claims = Claims(diffusion)
+        if views:
+            dim = problem.dim if isinstance(problem.dim, int) else max(problem.dim)
+            self._subspaces = SubspaceView(problem.X, dim)
+            self._kernel = KernelView(problem.X, seed=problem.seed)
+        self._assumed: list[tuple[int, int]] | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was learned about the balance."""
+        self.weights = PRIOR.copy()
+        self._observed: list[tuple[FloatArray, int]] = []
+        self._fitted = 0
+
+    def observe(self, answer: Link) -> None:
+        """Keep what the views say of a point whose set an answer is about to tell."""
+        if answer.answer != SAME or not self.views or len(self.keys) < 2:
+            return
+        a, b = int(self.place[answer.i]), int(self.place[answer.j])
+        if a < 0 <= b:
+            self._observed.append((self._scores[:, answer.i].T.copy(), b))
+        elif b < 0 <= a:
+            self._observed.append((self._scores[:, answer.j].T.copy(), a))
+
+    def follow(self, sets: ProvisionalSets) -> None:
+        """Bring everything up to date with the sets."""
+        self._claims.follow(sets.members)
+        self.keys = list(sets.members)
+        self.members = [sets.members[key] for key in self.keys]
+        self.size = np.array([len(points) for points in self.members])
+        self.number = {key: k for k, key in enumerate(self.keys)}
+        number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
+        number[self.keys] = np.arange(len(self.keys))
+        self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
+        scores = self._views(self._diffused())
+        logits = np.tensordot(self.weights[: len(scores)], scores, axes=1)
+        P = np.exp(logits - logits.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        self._scores, self.sets = scores, P
+        free = ~self.certain
+        held = P[free].sum(axis=0)
+        self.mass = held + self.size
+        self.differ = sets.differ(self.keys)
+        self.mutual = GRAPH * mutual_claims(self.claims, self.members)
+        self.mutual += (1 - GRAPH) * mutual_claims(P + 1e-6, self.members)
+        if self._assumed is None:
+            links = assumed_links(self.mutual, held, self.problem.n_clusters)
+            self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
+        group = standing_groups(self._assumed, self.place, self.differ)
+        self._label(sets, group)
+
+    def _diffused(self) -> FloatArray:
+        """Shares of the sets in every point by diffusion; a certain point is judged by others."""
+        raw = self._claims.matrix(self.keys)
+        free = ~self.certain
+        column = raw[free].sum(axis=0) if free.any() else raw.sum(axis=0)
+        column = np.maximum(column, 1e-12) / self._importance()
+        self.claims = raw / column
+        share = self.claims.copy()
+        rows = np.flatnonzero(self.certain)
+        own = np.array([self.diffusion.diagonal[int(t)] for t in rows])
+        share[rows, self.place[rows]] -= own / column[self.place[rows]]
+        return _shares(share, FLOOR)
+
+    def _importance(self) -> FloatArray:
+        """Sets are of one mass, but a late and lonely one beyond the clusters weighs less."""
+        K, size = self.problem.n_clusters, self.size
+        weight = np.ones(size.size)
+        if size.size > K:
+            rank = np.argsort(np.argsort(-size, kind="stable"), kind="stable")
+            extra = rank >= K
+            weight[extra] = np.clip(size[extra] / np.median(size[~extra]), LIGHT, 1.0)
+        return weight
+
+    def _views(self, share: FloatArray) -> FloatArray:
+        """Scores of all views, shape (V, n, S); the balance is learned on the way."""
+        if not self.views:
+            return np.log(share)[None]
+        guess = share.argmax(axis=1)
+        guess[self.certain] = self.place[self.certain]
+        by_key = np.asarray(self.keys, dtype=np.intp)[guess]
+        self._subspaces.update(by_key, self.keys, self.limit)
+        self._kernel.update(by_key, self.keys, self.limit)
+        residual = self._subspaces.matrix(self.keys)
+        typical = max(float(np.median(residual.min(axis=1))), 1e-3)
+        vote = _shares(self._kernel.matrix(self.keys), VOTE)
+        if len(self._observed) // EVERY != self._fitted:
+            self._fitted = len(self._observed) // EVERY
+            self.weights = fit_weights(self._observed[-RECENT:], PRIOR)
+        return np.stack([np.log(share), -residual / typical, np.log(vote)])
+
+    def _label(self, sets: ProvisionalSets, group: IntArray) -> None:
+        """Groups' posterior and labels, with what each free point is known not to be."""
+        heads = np.unique(group)
+        where = np.searchsorted(heads, group)
+        G = np.zeros((self.problem.n, heads.size))
+        for k in range(where.size):
+            G[:, where[k]] += self.sets[:, k]
+        for t, apart in sets.free_apart.items():
+            for key in apart:
+                G[t, where[self.number[key]]] = 0.0
+        labels = G.argmax(axis=1)
+        lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
+        labels[self.certain] = where[self.place[self.certain]]
+        labels[lost] = heads.size + np.arange(lost.size)
+        for t, others in sets.free_pairs.items():
+            taken = {int(labels[o]) for o in others}
+            if int(labels[t]) in taken:
+                order = [int(k) for k in np.argsort(-G[t]) if G[t, k] > 0 and int(k) not in taken]
+                labels[t] = order[0] if order else int(labels.max()) + 1
+        total = G.sum(axis=1, keepdims=True)
+        self.groups = np.divide(G, total, out=np.zeros_like(G), where=total > 0)
+        self.labels = labels.astype(np.intp)
+
+    def speakers(self, k: int, shut: set[int]) -> list[int]:
+        """Up to three members that a set claims most: the clearest to compare with."""
+        points = np.array([t for t in self.members[k] if t not in shut], dtype=np.intp)
+        return [int(t) for t in points[np.argsort(-self.claims[points, k], kind="stable")][:3]]
+
+
+def _shares(values: FloatArray, floor: float) -> FloatArray:
+    """Rows that sum to one, no entry below about `floor`."""
+    rows = np.maximum(values, 0.0)
+    total = rows.sum(axis=1, keepdims=True)
+    rows = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    rows = np.maximum(rows, floor)
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def margins(P: FloatArray) -> FloatArray:
+    """Difference of the two largest entries of every row.
+
+    Examples
+    --------
+    >>> margins(np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]))
+    array([0.25, 1.  ])
+    """
+    if P.shape[1] < 2:
+        return P[:, 0].copy()
+    top = np.partition(P, P.shape[1] - 2, axis=1)[:, -2:]
+    return top[:, 1] - top[:, 0]
