@@ -10,8 +10,8 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from superpac.affinity.registry import make_affinity
 from superpac.affinity.base import unit_rows
+from superpac.affinity.registry import make_affinity
 from superpac.cli import common
 from superpac.data import Dataset
 from superpac.errors import DisconnectedGraphWarning
