@@ -252,9 +252,15 @@ class SuperpacD(Strategy):
                     votes[a, b] -= self.votes.net(cut.i, cut.j)
             wrong = model.mutual * self.votes.rate ** (votes + votes.T)
             left_open = np.where(model.differ, wrong, model.mutual)
-        total = left_open.sum(axis=1)
-        share = max(DUPLICATE, min(0.9, 1.5 * (count - K) / count))
-        return share * left_open / (share * np.maximum(total, total[:, None]) + (1 - share))
+        total = left_open.sum(axis=1, keepdims=True)
+        share = np.full((count, 1), max(DUPLICATE, min(0.9, 1.5 * (count - K) / count)))
+        small = model.mass < SMALL * self.problem.n / K
+        if count > K:
+            share[small] = 0.98  # beyond the clusters a small set is nearly surely part of another
+        chance = share * left_open / (share * total + (1 - share))
+        weaker = np.minimum(chance, chance.T)
+        of_small = np.where(model.mass[:, None] < model.mass, chance, chance.T)
+        return np.where(small | small[:, None], of_small, weaker)
 
     def _settle(
         self, state: State, shut: set[int], among: IntArray, last: bool = False
