@@ -54,6 +54,11 @@ def test_methods_of_a_trial_start_from_the_same_points(finished):
         assert trial["affinity_seconds"].nunique() == 1  # built once
 
 
+def test_a_finished_run_leaves_no_affinities_behind(finished):
+    left = {path.name for path in finished.parent.iterdir()}
+    assert left == {".lock", "parts", "results.parquet"}
+
+
 def test_several_processes_give_the_same_bits(finished, small, tmp_path):
     assert curves(run_figures([small], tmp_path, jobs=2)) == curves(finished)
 

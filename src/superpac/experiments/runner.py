@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -99,6 +100,8 @@ def run_figures(
                 watch(done, total, clock.left())
         finally:
             parts.close()
+        if not late:
+            rmtree(root / "affinities", ignore_errors=True)
         skipped += [(task, "the time allowed was over") for task in late]
         rows = parts.rows()
         shown = [*figures, *_others(figures, rows)]

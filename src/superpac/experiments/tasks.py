@@ -73,8 +73,12 @@ class Task:
 
     @property
     def data_seed(self) -> int:
-        """Seed of the points drawn: the same for all methods of a trial, so that they compare."""
-        return seed_of(f"{self.figure}/{self.panel}", "data", self.trial)
+        """Seed of the points drawn: the same for all methods, so that they compare.
+
+        It derives from the kind of subset and the trial alone, so that an affinity serves every
+        figure that shows the same points.
+        """
+        return seed_of("data", self.data, self.classes, self.per_class, self.trial)
 
     @property
     def key(self) -> str:

@@ -34,7 +34,8 @@ from superpac.spec import Spec
 from superpac.strategies import STRATEGIES
 
 Row = dict[str, Any]
-KEPT = 4  # affinities kept in a process: the methods of one trial follow each other
+KEPT = 6  # affinities kept in a process: the methods of one trial follow each other
+NEEDS_K = ("tsc", "gsc", "ekss", "ksubspaces")  # methods whose graph may depend on K
 
 _one_at_a_time = threading.Lock()
 _affinities: OrderedDict[str, tuple[sparse.csr_array, float]] = OrderedDict()
@@ -221,7 +222,8 @@ def _affinity(
     task: Task, items: Dataset, clusters: int, cache: str | None
 ) -> tuple[sparse.csr_array, float]:
     """Affinity of a trial's points, built once a trial, and the seconds that took."""
-    text = repr((items.fingerprint, task.affinity, clusters, task.data_seed))
+    used = clusters if task.affinity.partition(":")[0] in NEEDS_K else 0
+    text = repr((items.fingerprint, task.affinity, used, task.data_seed))
     key = sha256(text.encode()).hexdigest()[:32]
     if key in _affinities:
         _affinities.move_to_end(key)
