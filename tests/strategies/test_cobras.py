@@ -100,7 +100,7 @@ def test_asks_and_publishes_what_the_paper_says(problem):
     state, ours = drive(strategy, y, 150)
     assert len(asked) == 150
     assert ours == asked
-    for count, labels in published:
+    for count, labels in dict(published).items():  # the last of those without a question between
         got = Cobras(instance).labels(prefix(state, count))
         assert clustering_error(labels, got) == 0.0
 

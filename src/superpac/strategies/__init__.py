@@ -9,7 +9,9 @@ from superpac.strategies.base import Problem, Proposal, State, Strategy
 from superpac.strategies.cobras import Cobras
 from superpac.strategies.explore import ExploreConsolidate
 from superpac.strategies.minmax import MinMax
+from superpac.strategies.npu import Npu
 from superpac.strategies.random_pairs import RandomPairs
+from superpac.strategies.scal import Scal
 from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
 from superpac.strategies.superpac_d import SuperpacD
 from superpac.strategies.urasc import Urasc, UrascN
@@ -19,9 +21,11 @@ __all__ = [
     "Cobras",
     "ExploreConsolidate",
     "MinMax",
+    "Npu",
     "Problem",
     "Proposal",
     "RandomPairs",
+    "Scal",
     "State",
     "Strategy",
     "Superpac",
@@ -46,6 +50,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
         ExploreConsolidate,
         MinMax,
         Cobras,
+        Npu,
+        Scal,
     )
 }
 

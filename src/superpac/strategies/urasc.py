@@ -94,7 +94,7 @@ def eigenvector_change(
 def entropy(shares: FloatArray) -> FloatArray:
     """Entropy of every row, in nats; 0 log 0 is 0."""
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    return -np.einsum("ik,ik->i", shares, logs)
+    return np.abs(np.einsum("ik,ik->i", shares, logs))
 
 
 def nearest_neighbours(A: sparse.csr_array, k: int) -> sparse.csr_array:
