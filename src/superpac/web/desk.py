@@ -26,7 +26,7 @@ from superpac.web.seconds import choose_second
 from superpac.web.standin import StandIn
 from superpac.web.worker import Job, Model
 
-WAIT = 0.04  # seconds an answer waits for the new model before the last one stands in
+WAIT = 0.02  # seconds an answer waits for the new model before the last one stands in
 
 
 class Desk:
@@ -135,11 +135,11 @@ class Desk:
                 fits = held.shape in (wanted, "second") or self._single(held)
                 if self._alive(held) and fits and self._leases.take(annotator, held):
                     return held
-                if self._alive(held) and held.shape != "second":
-                    item = held.item
-                    other = held.others[0] if wanted == "pair" else None
             self._leases.release(annotator)
-            asked = self._choose(annotator, wanted, item, other)
+            if held is not None and item is None and self._alive(held) and held.shape != "second":
+                asked: Asked | None = self._reshape(held, wanted)
+            else:
+                asked = self._choose(annotator, wanted, item, other)
             for _ in range(20):
                 if asked is None or self._leases.take(annotator, asked):
                     break
@@ -359,7 +359,12 @@ class Desk:
             numbers,
             stand_in=not fresh,
         )
-        return self._as_strip(state, asked) if shape == "strip" else asked
+        return self._reshape(asked, shape)
+
+    def _reshape(self, asked: Asked, shape: str) -> Asked:
+        """Same question in the shape that is wanted, where it can be put that way."""
+        pair = replace(asked, shape="pair", others=asked.others[:1])
+        return self._as_strip(self.session.fold.state, pair) if shape == "strip" else pair
 
     def _proposal(
         self, state: State, others: frozenset[int], item: int | None
@@ -392,8 +397,7 @@ class Desk:
             members.insert(0, asked.others[0])
         if len(members) < 2:
             return asked
-        reason = asked.reason.split(";")[0] + "; beside it are its nearest groups, nearest first."
-        return replace(asked, shape="strip", others=tuple(members[:STRIP]), reason=reason)
+        return replace(asked, shape="strip", others=tuple(members[:STRIP]))
 
     def _single(self, asked: Asked) -> bool:
         """Whether the question can only be put as a pair."""

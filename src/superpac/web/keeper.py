@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import threading
@@ -110,7 +111,7 @@ class Keeper:
         self._ring()
         if self._thread is not None:
             self._thread.join(timeout=5.0)
-        self._end()
+        self._end(kindly=True)
         for end in (self._ear, self._bell):
             end.close()
 
@@ -262,9 +263,13 @@ class Keeper:
                     self._message or "The computing process ended unexpectedly, several times."
                 )
 
-    def _end(self) -> None:
+    def _end(self, kindly: bool = False) -> None:
         process, self._process = self._process, None
         if process is not None:
+            if kindly and self._pipe is not None and self._ready and self._busy_since is None:
+                with contextlib.suppress(OSError):
+                    self._pipe.send(None)
+                process.join(timeout=1.0)
             process.kill()
             process.join(timeout=5.0)
             process.close()

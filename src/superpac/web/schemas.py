@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from superpac.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY
+
 Item = Annotated[int, Field(ge=0, le=2**53 - 1, strict=True, description="Number of an item.")]
 Seq = Annotated[int, Field(ge=0, le=2**53 - 1, strict=True, description="Number of an event.")]
 Key = Annotated[
@@ -109,8 +111,8 @@ class NewSession(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     n_clusters: int = Field(ge=1, le=10_000, strict=True)
-    affinity: str = Field("ensc:gamma=5", max_length=200)
-    strategy: str = Field("superpac", max_length=50)
+    affinity: str = Field(DEFAULT_AFFINITY, max_length=200)
+    strategy: str = Field(DEFAULT_STRATEGY, max_length=50)
     dim: int | None = Field(None, ge=1, le=1000)
     seed: int = Field(0, ge=0, le=2**31 - 1)
     name: str | None = Field(None, min_length=1, max_length=80, pattern=PLAIN)

@@ -41,7 +41,7 @@ def bind(host: str, port: int | None) -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((host, number))
-            sock.set_inheritable(False)
+            sock.listen(256)  # from here on a browser waits instead of being refused
             return sock
         except OSError as error:
             sock.close()

@@ -167,6 +167,7 @@ def map_view(desk: Desk, limit: int = 20_000) -> dict[str, Any]:
         "y": places[shown, 1].tolist(),
         "cluster": labels[shown].tolist(),
         "certain": certain[shown].astype(int).tolist(),
+        "names": cluster_names(desk.session, labels),
     }
 
 

@@ -44,8 +44,8 @@ class Refused extends Error {
   constructor(status, body) { super(body.detail || "Something went wrong."); this.status = status; this.body = body; }
 }
 
-async function call(path, body) {
-  const options = body === undefined ? {} : {
+async function call(path, body, signal) {
+  const options = body === undefined ? { signal } : {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
   };
   const answer = await fetch(path, { credentials: "same-origin", ...options });
@@ -150,7 +150,7 @@ async function show(question, finished, since) {
   const stage = $("stage");
   stage.className = `${state.info.crisp ? "crisp" : ""} ${question.shape === "strip" ? "strip" : ""}`;
   if (question.shape === "strip") {
-    stage.replaceChildren(figure(question.item), h("div", { cls: "options" }, ...question.others.map((card, n) =>
+    stage.replaceChildren(figure(question.item), h("div", { cls: "options", "data-n": question.others.length }, ...question.others.map((card, n) =>
       h("button", { type: "button", cls: "option", "aria-label": `${n + 1}: like item ${card.id}`, onclick: () => choose(n) },
         key(String(n + 1)), h("div", { cls: "frame" }, card.rows.length ? rowsTable(card, [question.item]) : picture(card))))));
     $("answers").replaceChildren(
@@ -172,8 +172,7 @@ async function show(question, finished, since) {
   say(question.shape === "strip" ? `Item ${question.item.id}: which of ${question.others.length}?` : `Item ${question.item.id} and item ${question.others[0].id}: same or different?`);
   route();
   painted(since);
-  figures();
-  lookAhead(question);
+  setTimeout(() => { if (state.question === question) { figures(); lookAhead(question); } }, 30); // after the paint
 }
 
 function painted(since) {
@@ -185,10 +184,13 @@ function painted(since) {
   });
 }
 
+let looking = null; // a browser has six connections: one may wait, not more
 async function lookAhead(question) {
+  looking?.abort();
+  const own = looking = new AbortController();
   for (let n = 0; n < 6 && state.question === question; n += 1) {
     try {
-      const found = await call(`/api/ahead?annotator=${encodeURIComponent(state.annotator)}`);
+      const found = await call(`/api/ahead?annotator=${encodeURIComponent(state.annotator)}`, undefined, own.signal);
       if (state.info.kind !== "table") found.items.forEach(preload);
       if (found.ready) return;
     } catch { return; }
@@ -208,6 +210,7 @@ function ready() {
 
 async function send(path, body, said) {
   const since = performance.now();
+  looking?.abort();
   state.busy = true;
   $("ask").classList.add("busy");
   if (said) $("stage").classList.add(`said-${said}`);
@@ -319,7 +322,7 @@ async function figures() {
       number(...timeLeft(p)),
     ];
     if (p.curve.length > 1) {
-      parts.push(h("div", { cls: "figure wide" }, curve(p.curve), h("span", { text: `right for ${p.right} of the last ${p.recent} items placed` })));
+      parts.push(h("div", { cls: "figure wide" }, curve(p.curve), h("span", { text: `right for ${p.right} of the last ${p.recent} items` })));
     }
     $("figures").replaceChildren(...parts);
   } catch { /* the next answer will say what is wrong */ }
@@ -424,6 +427,11 @@ let mapped = null;
 async function showMap() {
   try {
     mapped = await call("/api/map");
+    const counts = new Map();
+    mapped.cluster.forEach((c) => counts.set(c, (counts.get(c) || 0) + 1));
+    $("legend").replaceChildren(...[...counts].sort((a, b) => b[1] - a[1]).map(([c]) =>
+      h("li", {}, h("span", { cls: "dot", colour: colour(c) }), mapped.names[c] || `Cluster ${c + 1}`)));
+    $("clusters-words").textContent = "Items that resemble each other lie together; ringed ones are settled by answers. Click one to see it.";
     drawMap();
   } catch (error) { complain(error); }
 }

@@ -1,0 +1,175 @@
+"""Routes that show: the session, progress, clusters, items, history, exports. None writes."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response, StreamingResponse
+
+from superpac import exports
+from superpac.errors import NotFoundError
+from superpac.web import schemas, seconds, views
+from superpac.web.room import Room
+
+MIME = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "jsonl": "application/jsonl",
+    "answers": "application/jsonl",
+    "links": "application/json",
+    "coco": "application/json",
+    "archive": "application/zip",
+    "folders": "application/zip",
+}
+
+
+def session_out(room: Room) -> schemas.SessionOut:
+    """Facts of the session and how far the first clustering is."""
+    desk = room.desk
+    status, info = desk.status(), desk.session.log.info
+    return schemas.SessionOut(
+        id=info.id,
+        name=info.name,
+        data=room.data.name,
+        kind=room.data.kind,
+        crisp=room.pictures.crisp,
+        items=len(room.data),
+        spec=info.spec,
+        phase=status.phase,
+        stage=status.stage,
+        done=status.done,
+        total=status.total,
+        message=status.message,
+        usable=desk.model() is not None,
+        version=version("superpac"),
+        formats=[*exports.FORMATS, "folders", "archive"],
+    )
+
+
+def router(room: Room) -> APIRouter:
+    """Routes that show and export, and write nothing.
+
+    Parameters
+    ----------
+    room : Room
+        Data and session.
+
+    Returns
+    -------
+    APIRouter
+    """
+    routes = APIRouter()
+    _looking(routes, room)
+    _exporting(routes, room)
+    return routes
+
+
+def _looking(app: APIRouter, room: Room) -> None:
+    @app.get("/api/session", response_model=schemas.SessionOut)
+    def session() -> Any:
+        """Facts of the session, and how far the first clustering is."""
+        return session_out(room)
+
+    @app.get("/api/progress")
+    def progress() -> dict[str, Any]:
+        """How far the answers are."""
+        return views.progress(room.desk)
+
+    @app.get("/api/labels", response_model=schemas.Labels)
+    def labels() -> Any:
+        """Clusters after all the answers so far."""
+        desk = room.desk
+        fresh = desk.settle()
+        found = desk.session.labels()
+        return schemas.Labels(
+            ids=[str(i) for i in room.data.ids],
+            labels=found.tolist(),
+            names=exports.cluster_names(desk.session, found),
+            seq=desk.session.seq,
+            fresh=fresh,
+        )
+
+    @app.get("/api/clusters")
+    def clusters(limit: Annotated[int, Query(ge=2, le=500)] = 60) -> dict[str, Any]:
+        """Every cluster with its items, surest first; the middle is left out beyond `limit`."""
+        return views.clusters(room.desk, limit)
+
+    @app.get("/api/clusters/{cluster}")
+    def wall(
+        cluster: int,
+        offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    ) -> list[dict[str, Any]]:
+        """Part of one cluster, surest first."""
+        return views.wall(room.desk, cluster, offset, limit)
+
+    @app.get("/api/items/{item}")
+    def item(item: int) -> dict[str, Any]:
+        """One item, its nearest rivals and what answers say about it."""
+        return views.item_view(room.desk, item)
+
+    @app.get("/api/map")
+    def map_() -> dict[str, Any]:
+        """Two coordinates an item."""
+        return views.map_view(room.desk)
+
+    @app.get("/api/history")
+    def history(
+        before: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+        limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    ) -> dict[str, Any]:
+        """Every event, the newest first."""
+        return views.history(room.desk, before, limit)
+
+    @app.get("/api/agreement")
+    def agreement() -> dict[str, Any]:
+        """Who answered how much, and how far people agree."""
+        return {"overlap": room.desk.overlap, **seconds.agreement(room.desk.session)}
+
+
+def _exporting(app: APIRouter, room: Room) -> None:
+    @app.get("/api/export/{form}", response_class=Response)
+    def export(form: str) -> Response:
+        """Clusters or answers as a file: one of the session's `formats`."""
+        desk = room.desk
+        if form not in MIME:
+            raise NotFoundError(
+                f"There is no export format {form!r}; choose one of: {', '.join(MIME)}."
+            )
+        ending = {"archive": "zip", "folders": "zip", **exports.ENDINGS}.get(form, form)
+        part = form if form in exports.ENDINGS or form == "folders" else "clusters"
+        name = f"{exports.file_name(desk.name)}-{'session' if form == 'archive' else part}"
+        ascii_name = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
+        headers = {"content-disposition": f'attachment; filename="{ascii_name}.{ending}"'}
+        if form != "archive":
+            desk.settle()
+        if form == "archive":
+            body = _archive(room)
+        elif form == "folders":
+            spool: Any = tempfile.SpooledTemporaryFile(max_size=32 << 20)  # noqa: SIM115
+            exports.folders_zip(desk.session, spool)
+            spool.seek(0)
+            return StreamingResponse(_chunks(spool), media_type=MIME[form], headers=headers)
+        else:
+            body = exports.FORMATS[form](desk.session)
+        return Response(body, media_type=MIME[form], headers=headers)
+
+
+def _archive(room: Room) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="superpac-") as folder:
+        path = Path(folder) / f"{uuid4().hex}.zip"
+        room.store.export_archive(room.desk.session.log.session_id, path)
+        return path.read_bytes()
+
+
+def _chunks(file: io.BufferedIOBase) -> Iterator[bytes]:
+    with file:
+        while part := file.read(1 << 16):
+            yield part

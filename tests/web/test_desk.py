@@ -1,0 +1,271 @@
+"""The page's views and shapes through its API: strips, clusters, items, history, several people."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labelling import LabelServer, Robot, digits_file
+from superpac.data import load
+from superpac.store import open_store
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("desk")
+    found = LabelServer(folder, digits_file(folder), "--overlap", "0.3").wait_ready()
+    with found.client() as client:
+        robot = Robot(client, np.load(folder / "truth.npy"), "ann")
+        for _ in range(40):
+            assert robot.answer().status_code == 200
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as found:
+        yield found
+
+
+@pytest.fixture
+def truth(server):
+    return np.load(server.folder / "truth.npy")
+
+
+NUMBERS = itertools.count()
+
+
+def key(name: str) -> str:
+    return f"{name}-{next(NUMBERS):08d}"
+
+
+def test_a_strip_is_logged_as_its_pairs_and_undone_as_one(server, client, truth):
+    robot = Robot(client, truth, "stripper")
+    for _ in range(10):
+        q = robot.ask("strip")
+        if q["shape"] == "strip":
+            break
+        robot.answer()
+    assert q["shape"] == "strip"
+    assert 2 <= len(q["others"]) <= 9
+    options = [o["item"] for o in q["others"]]
+    item = q["item"]["item"]
+    right = next((o for o in options if truth[o] == truth[item]), None)
+    before = len(server.events())
+    body = {"annotator": "stripper", "key": key("strip"), "item": item, "options": options}
+    body |= {"choice": right, "seq": q["seq"], "shape": "strip"}
+    reply = client.post("/api/choices", json=body)
+    assert reply.status_code == 200, reply.text
+    new = server.events()[before:]
+    assert new, "a strip says something"
+    for event in new:
+        assert event.kind == "answer"
+        i, j = event.body["i"], event.body["j"]
+        assert event.body["answer"] == ("same" if truth[i] == truth[j] else "different")
+    again = client.post("/api/choices", json=body).json()
+    assert again["receipts"] == reply.json()["receipts"]
+    assert len(server.events()) == before + len(new)
+    undone = client.post("/api/undo", json={"annotator": "stripper", "key": key("undo")})
+    assert undone.status_code == 200
+    taken = [e.body["seq"] for e in server.events() if e.kind == "retract"]
+    assert taken[-len(new) :] == [e.seq for e in new]
+
+
+def test_clusters_are_sorted_and_mark_what_is_certain(client, truth):
+    found = client.get("/api/clusters?limit=300").json()
+    items = [entry["item"] for c in found["clusters"] for entry in c["items"]]
+    assert sorted(items) == list(range(len(truth)))
+    sizes = [c["size"] for c in found["clusters"]]
+    assert sizes == sorted(sizes, reverse=True)
+    for cluster in found["clusters"]:
+        marks = [entry["certain"] for entry in cluster["items"]]
+        assert marks == sorted(marks, reverse=True), "certain items come first"
+        loose = [entry["sure"] for entry in cluster["items"] if not entry["certain"]]
+        assert loose == sorted(loose, reverse=True)
+        assert cluster["certain"] == sum(marks)
+    one = found["clusters"][0]
+    part = client.get(f"/api/clusters/{one['cluster']}?offset=2&limit=3").json()
+    assert part == one["items"][2:5]
+
+
+def test_an_item_shows_its_rivals_and_can_be_asked_about(client, truth):
+    found = client.get("/api/clusters?limit=300").json()
+    loose = [e["item"] for c in found["clusters"] for e in c["items"] if not e["certain"]]
+    item = loose[-1]
+    view = client.get(f"/api/items/{item}").json()
+    assert view["rivals"][0]["own"]
+    others = [r["distance"] for r in view["rivals"][1:]]
+    assert others == sorted(others)
+    rival = next(r for r in view["rivals"] if r["askable"])
+    wish = {"annotator": "curious", "item": item, "other": rival["exemplar"]}
+    asked = client.post("/api/question", json=wish).json()["question"]
+    assert asked["item"]["item"] == item
+    assert asked["others"][0]["item"] == rival["exemplar"]
+    robot = Robot(client, truth, "curious")
+    robot.question = asked
+    assert robot.answer().json()["receipts"][0]["recorded"]
+    assert client.get(f"/api/items/{item}").json()["answers"]
+
+
+def test_a_contradiction_names_the_chain(server, client):
+    pairs = {"same": [], "different": []}
+    for event in server.events():
+        if event.kind == "answer" and event.body["answer"] in pairs:
+            pairs[event.body["answer"]].append(event)
+    event = pairs["same"][0]
+    seq = client.get("/api/history").json()["events"][0]["seq"]
+    body = {"annotator": "contrary", "key": key("no"), "seq": seq, "answer": "different"}
+    reply = client.post("/api/answers", json={**body, "i": event.body["i"], "j": event.body["j"]})
+    assert reply.status_code == 409
+    assert reply.json()["chain"] == [event.seq]
+    assert "you said different" in reply.json()["detail"]
+
+
+def test_names_stay_with_their_cluster(client):
+    clusters = client.get("/api/clusters").json()["clusters"]
+    first = clusters[0]["items"][0]["item"]
+    body = {"annotator": "ann", "key": key("name"), "item": first, "name": "zeros & <ones>"}
+    assert client.post("/api/names", json=body).status_code == 200
+    named = [c for c in client.get("/api/clusters").json()["clusters"] if c["name"]]
+    assert len(named) == 1
+    assert first in [e["item"] for e in named[0]["items"]]
+
+
+def test_a_bad_item_is_set_aside_and_comes_back(client):
+    item = client.get("/api/clusters").json()["clusters"][-1]["items"][-1]["item"]
+    body = {"annotator": "ann", "item": item}
+    client.post("/api/aside", json={**body, "key": key("bad")})
+    assert item in client.get("/api/clusters").json()["set_aside"]
+    client.post("/api/aside", json={**body, "back": True, "key": key("good")})
+    assert client.get("/api/clusters").json()["set_aside"] == []
+
+
+def test_any_answer_can_be_taken_back_and_the_effect_is_told(server, client):
+    target = next(e for e in server.events() if e.kind == "answer" and e.annotator == "ann")
+    undo = {"annotator": "ann", "key": key("back"), "seq": target.seq}
+    told = client.post("/api/undo", json=undo).json()["message"]
+    assert told.startswith(f"Took back #{target.seq}.")
+    assert "may be asked again" in told or "Still known" in told
+    lines = {e["seq"]: e for e in client.get("/api/history?limit=500").json()["events"]}
+    assert lines[target.seq]["taken_back"]
+    assert client.post("/api/undo", json={**undo, "key": key("back")}).status_code == 422
+    redo = {"annotator": "ann", "key": key("redo")}
+    assert "Put back" in client.post("/api/redo", json=redo).json()["message"]
+
+
+def test_two_people_never_have_the_same_pair_and_agreement_is_measured(server, client, truth):
+    ann, bob = Robot(client, truth, "ann"), Robot(client, truth, "bob")
+    shapes = set()
+    for n in range(40):
+        for robot in (ann, bob):
+            robot.question = robot.ask()
+        if "second" not in (ann.question["shape"], bob.question["shape"]):
+            assert ann.question["item"]["item"] != bob.question["item"]["item"]
+        shapes.add(bob.question["shape"])
+        wrong = bob.question["shape"] == "second" and n % 2
+        said = None
+        if wrong:
+            right = bob.body()["answer"]
+            said = {"same": "different", "different": "same"}[right]
+        assert bob.answer(said).status_code in (200, 409)
+        assert ann.answer().status_code in (200, 409)
+    assert "second" in shapes
+    found = client.get("/api/agreement").json()
+    assert found["judged"] >= 3
+    assert found["agreed"] == found["judged"] - len(found["disagreements"])
+    assert found["kappa"] is not None
+    assert found["kappa"] <= 1.0
+    assert found["disagreements"], "bob was wrong on purpose"
+    for n, dispute in enumerate(d for d in found["disagreements"] if not d["decided"]):
+        settle = {"annotator": "judge", "key": key("judge"), "second": dispute["second"]}
+        reply = client.post("/api/decisions", json={**settle, "keep": "first"})
+        assert reply.status_code == 200, (n, reply.text)
+    assert all(d["decided"] for d in client.get("/api/agreement").json()["disagreements"])
+
+
+def test_every_export_can_be_read(server, client, truth, tmp_path):
+    get = {
+        form: client.get(f"/api/export/{form}")
+        for form in client.get("/api/session").json()["formats"]
+    }
+    assert all(r.status_code == 200 for r in get.values())
+    assert all("attachment" in r.headers["content-disposition"] for r in get.values())
+    table = pd.read_parquet(io.BytesIO(get["parquet"].content))
+    assert table["item"].tolist() == [f"{n:03d}" for n in range(len(truth))]
+    rows = [json.loads(line) for line in get["jsonl"].text.splitlines()]
+    assert [r["cluster"] for r in rows] == table["cluster"].tolist()
+    assert (
+        pd.read_csv(io.BytesIO(get["csv"].content))["cluster"].tolist() == table["cluster"].tolist()
+    )
+    links = get["links"].json()
+    labels = table["cluster"].to_numpy()
+    for i, j in links["must_link"]:
+        assert labels[i] == labels[j]
+    for i, j in links["cannot_link"]:
+        assert labels[i] != labels[j]
+    coco = get["coco"].json()
+    by_image = {a["image_id"]: a["category_id"] for a in coco["annotations"]}
+    assert [by_image[i["id"]] for i in coco["images"]] == labels.tolist()
+    with zipfile.ZipFile(io.BytesIO(get["folders"].content)) as bundle:
+        assert len(bundle.namelist()) == len(truth)
+        assert all(".." not in name and not name.startswith("/") for name in bundle.namelist())
+    path = tmp_path / "session.zip"
+    path.write_bytes(get["archive"].content)
+    with open_store(tmp_path / "other.sqlite3") as other:
+        log = other.import_archive(path)
+        assert log.events() == server.events()
+
+
+def test_figures_make_sense(server, client):
+    found = client.get("/api/progress").json()
+    standing = {e.seq for e in server.events() if e.kind == "answer"}
+    standing -= {e.body["seq"] for e in server.events() if e.kind == "retract"}
+    standing |= {e.body["seq"] for e in server.events() if e.kind == "restore"}
+    assert found["questions"] == len(standing)
+    assert found["implied"] > 0
+    assert 0 <= found["right"] <= found["recent"] <= 20
+    assert found["questions_left"] is None or found["questions_left"] >= 0
+    assert found["minutes_left"] is None or found["minutes_left"] >= 0
+    assert all(0 <= share <= 1 for _, share in found["curve"])
+
+
+def test_a_session_with_other_settings_can_be_begun_and_the_first_resumed(server, client):
+    first = client.get("/api/session").json()
+    wish = {"n_clusters": 4, "affinity": "tsc:q=4", "dim": 3}
+    second = client.post("/api/sessions", json=wish).json()
+    assert second["id"] != first["id"]
+    assert second["spec"]["n_clusters"] == 4
+    assert client.get("/api/progress").json()["questions"] == 0
+    back = client.post("/api/sessions", json={**wish, "n_clusters": 5}).json()
+    assert back["id"] == first["id"]
+    server.wait_ready()
+    for wrong in ({"n_clusters": 4000}, {"affinity": "/etc/passwd"}, {"strategy": "guess"}):
+        assert client.post("/api/sessions", json={**wish, **wrong}).status_code == 422
+
+
+def test_running_it_again_goes_on_where_it_stopped(tmp_path):
+    data = digits_file(tmp_path)
+    server = LabelServer(tmp_path, data).wait_ready()
+    assert "is ready" in server.line
+    with server.client() as client:
+        robot = Robot(client, np.load(tmp_path / "truth.npy"))
+        for _ in range(3):
+            robot.answer()
+        question = robot.ask()
+    server.stop()
+    server.start()
+    server.wait_ready()
+    assert "goes on" in server.line
+    with server.client() as client:
+        again = Robot(client, np.zeros(200)).ask()
+        assert (again["item"], again["others"]) == (question["item"], question["others"])
+        assert client.get("/api/progress").json()["questions"] == 3
+    server.stop()
+    assert len(load(str(data))) == 200
