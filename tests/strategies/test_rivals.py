@@ -12,9 +12,19 @@ from superpac.metrics import clustering_error
 from superpac.strategies import Problem, State, make_strategy
 from superpac.synthetic import make_subspaces
 
-RIVALS = ["urasc-n", "urasc", "explore-consolidate", "min-max", "cobras", "npu", "scal"]
+RIVALS = [
+    "urasc-n",
+    "urasc",
+    "explore-consolidate",
+    "min-max",
+    "cobras",
+    "npu",
+    "scal",
+    "a3s",
+    "biswas",
+]
 OPTIONS = {"npu": {"n_trees": 10}}
-EXACT_END = set(RIVALS)  # every point is placed or every relation settled in the end
+EXACT_END = set(RIVALS) - {"a3s"}  # every point is placed or every relation settled in the end
 
 
 @pytest.fixture(scope="module")

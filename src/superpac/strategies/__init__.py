@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from superpac.errors import InputError
+from superpac.strategies.a3s import A3S
 from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.biswas import Biswas
 from superpac.strategies.cobras import Cobras
 from superpac.strategies.explore import ExploreConsolidate
 from superpac.strategies.minmax import MinMax
@@ -17,7 +19,9 @@ from superpac.strategies.superpac_d import SuperpacD
 from superpac.strategies.urasc import Urasc, UrascN
 
 __all__ = [
+    "A3S",
     "STRATEGIES",
+    "Biswas",
     "Cobras",
     "ExploreConsolidate",
     "MinMax",
@@ -52,6 +56,8 @@ STRATEGIES: dict[str, type[Strategy]] = {
         Cobras,
         Npu,
         Scal,
+        A3S,
+        Biswas,
     )
 }
 

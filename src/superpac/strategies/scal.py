@@ -115,10 +115,10 @@ class Scal(Placing):
 
     The free point of largest influence is placed, nearest subspace first. After each placed point
     the clustering goes on by K-subspaces (affine, as the formulas are) with the asked points
-    pinned: certain sets are matched to clusters one to one so that most of their points stay. Choices: the
-    start is spectral clustering; the paper asks for a class, which here is found by comparing with
-    the sets' members; the member nearest to its subspace speaks; sets beyond the number of clusters
-    are not pinned.
+    pinned: certain sets are matched to clusters one to one so that most of their points stay.
+    Choices: the start is spectral clustering; the paper asks for a class, which here is found by
+    comparing with the sets' members; the member nearest to its subspace speaks; sets beyond the
+    number of clusters are not pinned.
 
     Parameters
     ----------
