@@ -139,3 +139,12 @@ def test_a_broken_theorem_is_said(as_published, tmp_path):
 def test_intervals_are_in_the_figures(as_published):
     assert "to" in claim(as_published, "C1").checks[0].ours
     assert "6 trials" in claim(as_published, "C1").checks[0].ours
+
+
+def test_a_promise_of_nothing_is_not_called_kept(as_published, tmp_path):
+    facts = {"holds": True, "settings": 9, "broken": 0, "telling": 0, "least_ordered": 0.5}
+    empty = swap(
+        as_published, "theory", "margins", "corollary", [[]], tmp_path / "c", facts=facts,
+        ask_ms=[[]],
+    )  # fmt: skip
+    assert [c.holds for c in claim(empty, "C10").checks] == [True, None]

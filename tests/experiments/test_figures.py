@@ -15,7 +15,7 @@ PAPER = {"yale_mnist_many", "yaleFull", "coil", "usps", "sonar", "explore", "the
 BEYOND = {"rivals", "wrong_answers", "affinities", "wrong_dim", "wrong_k", "time_per_question"}
 STRATEGIES = {
     *("superpac", "superpac-s", "superpac-d", "superpac-pinned", "random", "urasc-n", "urasc"),
-    *("explore", "min-max", "npu", "cobras", "a3s", "biswas", "scal"),
+    *("explore-consolidate", "min-max", "npu", "cobras", "a3s", "biswas", "scal"),
 }
 
 

@@ -206,7 +206,8 @@ def margins(results: Results) -> Claim:
         facts = rows.iloc[0]["facts"]
         good = facts["settings"] - facts["broken"]
         told = f"{good} of {facts['settings']}, {facts['telling']} with a bound above 0"
-        checks.append(Check(what, "all", told, bool(facts["holds"])))
+        holds = bool(facts["holds"])
+        checks.append(Check(what, "all", told, holds if facts["telling"] or not holds else None))
         if facts["telling"] == 0:
             why.append(
                 f"The {'Corollary' if method == 'corollary' else 'Theorem'} promises nothing (a "

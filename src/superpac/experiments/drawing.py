@@ -90,7 +90,7 @@ def style_of(layout: Layout) -> dict[str, dict[str, Any]]:
         styles[line["name"]] = {
             "color": COLOURS[number % len(COLOURS)],
             "linestyle": STYLES[step % len(STYLES)],
-            "marker": MARKS[number % len(MARKS)],
+            "marker": MARKS[(number + 3 * (number // len(COLOURS))) % len(MARKS)],
         }
     for line in layout["lines"]:
         if line["kind"] in DASHES:
@@ -165,7 +165,7 @@ def _time(results: Results, layout: Layout) -> Figure | None:
         found = []
         for panel in layout["panels"]:
             trials = results.select(layout["name"], panel["name"], line["name"])
-            waits = [np.median(w) for w in trials["ask_ms"] if len(w)]
+            waits = [float(np.mean(w)) for w in trials["ask_ms"] if len(w)]
             if waits:
                 found.append((int(trials["n"].iloc[0]), waits))
         if not found:
@@ -188,7 +188,7 @@ def _time(results: Results, layout: Layout) -> Figure | None:
     ax.minorticks_off()
     _dress(ax, layout["title"], from_zero=False)
     ax.set_xlabel("points N")
-    ax.set_ylabel("milliseconds per question, median")
+    ax.set_ylabel("milliseconds per question, mean")
     figure.legend(loc="outside right center", frameon=False, fontsize=9)
     return figure
 

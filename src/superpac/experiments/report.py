@@ -97,7 +97,7 @@ def _numbers(trials: pd.DataFrame) -> dict[str, Any]:
         "got": f"{got:,}" + (" (time)" if (trials["stopped"] == "time").any() else ""),
         "to": [_short(st.median_of(st.questions_to(curves, level))) for level in LEVELS.values()],
         "met": _short(st.median_of(met)),
-        "ms": f"{np.median(waits):.1f} / {np.percentile(waits, 95):.1f}" if waits.size else "-",
+        "ms": f"{waits.mean():.1f} / {np.percentile(waits, 95):.1f}" if waits.size else "-",
         "affinity": f"{trials['affinity_seconds'].mean():.1f} s",
     }
 

@@ -81,7 +81,7 @@ partly when some do; a check that could not be made counts as not holding.</p>
 <div class="wide"><table>
 <thead><tr><th>Data</th><th>Method</th><th>Trials</th><th>Start</th><th>Mean over questions</th>
 <th>Last</th><th>Questions</th><th>to 5%</th><th>to 1%</th><th>to 0%</th><th>Classes met</th>
-<th>ms a question, median / p95</th><th>Affinity</th></tr></thead>
+<th>ms a question, mean / p95</th><th>Affinity</th></tr></thead>
 <tbody>
 {% for r in f.rows %}
 <tr><td>{{ r.panel }}</td><td>{{ r.method }}</td><td class="n">{{ r.trials }}</td>
