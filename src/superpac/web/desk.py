@@ -5,28 +5,24 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers import Link
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
 from superpac.log import Log
 from superpac.session import Receipt
 from superpac.store import Store
-from superpac.strategies import Proposal, State
+from superpac.web.ahead import followers, job, what_next
 from superpac.web.asked import STRIP, Asked, StaleError, strip_pairs
+from superpac.web.chooser import Chooser
 from superpac.web.keeper import HUNG, Keeper, Preparing
 from superpac.web.leases import Leases
 from superpac.web.pagesession import PageSession
-from superpac.web.seconds import choose_second
 from superpac.web.standin import StandIn
-from superpac.web.worker import Job, Model
-
-WAIT = 0.02  # seconds an answer waits for the new model before the last one stands in
+from superpac.web.worker import Model
 
 
 class Desk:
@@ -66,6 +62,15 @@ class Desk:
         self._stand_in = StandIn(len(data))
         self._lock = threading.RLock()
         self._leases = Leases(log, shared)
+        self._chooser = Chooser(
+            self.session,
+            self.keeper,
+            self._leases,
+            self._stand_in,
+            overlap,
+            self.model,
+            lambda: self._plan(None),
+        )
         self._implied: OrderedDict[str, tuple[Any, Receipt]] = OrderedDict()
         self._newest: Hashable = None
 
@@ -132,18 +137,23 @@ class Desk:
             held = self._leases.of(annotator)
             wanted = "strip" if shape == "strip" else "pair"
             if held is not None and item is None:
-                fits = held.shape in (wanted, "second") or self._single(held)
-                if self._alive(held) and fits and self._leases.take(annotator, held):
+                fits = held.shape in (wanted, "second") or self._chooser.single(held)
+                if self._chooser.alive(held) and fits and self._leases.take(annotator, held):
                     return held
             self._leases.release(annotator)
-            if held is not None and item is None and self._alive(held) and held.shape != "second":
-                asked: Asked | None = self._reshape(held, wanted)
+            if (
+                held is not None
+                and item is None
+                and self._chooser.alive(held)
+                and held.shape != "second"
+            ):
+                asked: Asked | None = self._chooser.reshape(held, wanted)
             else:
-                asked = self._choose(annotator, wanted, item, other)
+                asked = self._chooser.choose(annotator, wanted, item, other)
             for _ in range(20):
                 if asked is None or self._leases.take(annotator, asked):
                     break
-                asked = self._choose(annotator, wanted, None, None)
+                asked = self._chooser.choose(annotator, wanted, None, None)
             self._plan(asked)
             return asked
 
@@ -151,7 +161,7 @@ class Desk:
         """Question a person has before them; changes nothing."""
         with self._lock:
             held = self._leases.of(annotator)
-            return held if held is not None and self._alive(held) else None
+            return held if held is not None and self._chooser.alive(held) else None
 
     def answer(
         self,
@@ -278,7 +288,7 @@ class Desk:
                 self.session.refresh()
             result = self._written(act)
             held = self._leases.of(annotator)
-            if held is not None and not self._alive(held):
+            if held is not None and not self._chooser.alive(held):
                 self._leases.release(annotator)
             self._plan(None)
             return result
@@ -290,22 +300,19 @@ class Desk:
 
     def ahead(self, annotator: str) -> tuple[bool, list[int]]:
         """Whether what may follow the question is ready, and the items it would show."""
-        asked = self.current(annotator)
-        if asked is None:
-            return True, []
-        items: list[int] = []
-        ready = True
-        for key, _ in self._followers(asked):
-            model = self.keeper.get(key)
-            if model is None:
-                ready = False
-            elif model.proposal is not None:
-                items += [model.proposal.i, model.proposal.j]
-        newest = self.model()
-        if newest is not None and len(items) < 8:
-            near = self._stand_in.rivals(self.session.fold.state, newest, asked.item)
-            items += [member for _, _, member in near[:3]]
-        return ready, list(dict.fromkeys(items))
+        with self._lock:
+            asked = self.current(annotator)
+            if asked is None:
+                return True, []
+            keys = [key for key, _, _ in what_next(self.session.seq, asked)]
+            models = [self.keeper.get(key) for key in keys]
+            shown = [m.proposal for m in models if m is not None and m.proposal is not None]
+            items = [item for proposal in shown for item in (proposal.i, proposal.j)]
+            newest = self.model()
+            if newest is not None:
+                near = self._stand_in.rivals(self.session.fold.state, newest, asked.item)
+                items += [member for _, _, member in near[:3]]
+        return None not in models, list(dict.fromkeys(items))
 
     def certain(self) -> NDArray[np.bool_]:
         """Whether answers have settled the group of an item."""
@@ -314,102 +321,6 @@ class Desk:
             if model is None:
                 return np.zeros(len(self.data), dtype=bool)
             return self._stand_in.sets(self.session.fold.state, model).set_of >= 0
-
-    def rivals(self, item: int) -> list[tuple[float, int]]:
-        """Exemplars of the open sets of an item, nearest first, as (distance, exemplar)."""
-        model = self.model()
-        if model is None:
-            return []
-        with self._lock:
-            found = self._stand_in.rivals(self.session.fold.state, model, item)
-        return [(near, member) for near, _, member in found]
-
-    # choosing
-
-    def _choose(
-        self, annotator: str, shape: str, item: int | None, other: int | None
-    ) -> Asked | None:
-        state = self.session.fold.state
-        others = self._leases.others(annotator)
-        if item is None and self.overlap > 0:
-            second = choose_second(self.session, annotator, self.overlap, self._leases.pairs())
-            if second is not None:
-                i, j = second.body["i"], second.body["j"]
-                reason = "Somebody else has answered this; how do you see it?"
-                return Asked("second", i, (j,), self.session.seq, reason, first=second.seq)
-        if item is not None and other is not None:
-            if not state.askable(item, other):
-                raise InputError(
-                    "This pair is settled by earlier answers, or was answered unsure; "
-                    "take those back in History to ask it again."
-                )
-            found: Proposal | None = Proposal(item, other, "You asked to be asked about this.")
-            fresh = True
-        else:
-            found, fresh = self._proposal(state, others, item)
-        if found is None:
-            return None
-        numbers = {k: float(v) for k, v in found.numbers.items()}
-        asked = Asked(
-            "pair",
-            found.i,
-            (found.j,),
-            self.session.seq,
-            found.reason,
-            numbers,
-            stand_in=not fresh,
-        )
-        return self._reshape(asked, shape)
-
-    def _reshape(self, asked: Asked, shape: str) -> Asked:
-        """Same question in the shape that is wanted, where it can be put that way."""
-        pair = replace(asked, shape="pair", others=asked.others[:1])
-        return self._as_strip(self.session.fold.state, pair) if shape == "strip" else pair
-
-    def _proposal(
-        self, state: State, others: frozenset[int], item: int | None
-    ) -> tuple[Proposal | None, bool]:
-        """Next pair and whether the model behind it is up to date."""
-        model = self.model()
-        if model is None:
-            raise InputError("The first clustering is not ready yet; try again in a moment.")
-        if not others and item is None:
-            self._plan(None)
-            fresh = self.keeper.get(self.session.seq, WAIT)
-            if fresh is None and self._stand_in.propose(state, model) is None:
-                # Only the real strategy may say that nothing is left.
-                fresh = self.keeper.get(self.session.seq, 20.0)
-            if fresh is not None:
-                self.model()
-                return fresh.proposal, True
-        found = self._stand_in.propose(state, model, others, item)
-        if found is not None and item is not None:
-            found = replace(found, reason="You asked to be asked about this.")
-        return found, model.key == self.session.seq
-
-    def _as_strip(self, state: State, asked: Asked) -> Asked:
-        model = self.model()
-        if model is None:
-            return asked
-        near = self._stand_in.rivals(state, model, asked.item)
-        members = [member for _, _, member in near]
-        if asked.others[0] not in members:
-            members.insert(0, asked.others[0])
-        if len(members) < 2:
-            return asked
-        return replace(asked, shape="strip", others=tuple(members[:STRIP]))
-
-    def _single(self, asked: Asked) -> bool:
-        """Whether the question can only be put as a pair."""
-        model = self.model()
-        return model is None or (
-            asked.shape == "pair" and self._as_strip(self.session.fold.state, asked) is asked
-        )
-
-    def _alive(self, asked: Asked) -> bool:
-        if asked.shape == "second":
-            return asked.first not in self.session.fold.retracted
-        return asked.alive(self.session.fold.state)
 
     def _expect(
         self, annotator: str, item: int, others: tuple[int, ...] | None, seq: int
@@ -420,7 +331,7 @@ class Desk:
         asked = self._leases.of(annotator)
         if asked is not None and (asked.seq, asked.item) == (seq, item):
             fits = others is None or asked.others == others
-            if fits and self._alive(asked):
+            if fits and self._chooser.alive(asked):
                 return asked
         if asked is None and others is not None and len(others) == 1 and seq == self.session.seq:
             # Another tool may answer any pair, as long as it has seen all that is in the log.
@@ -486,49 +397,7 @@ class Desk:
         self._plan(None)
 
     def _plan(self, asked: Asked | None) -> None:
-        wishes = [(self.session.seq, self._job(self.session.seq))]
+        wishes = [(self.session.seq, job(self.session, self.session.seq))]
         if asked is not None and asked.shape != "second" and len(self._leases) <= 1:
-            wishes += self._followers(asked)
+            wishes += followers(self.session, asked)
         self.keeper.want(wishes)
-
-    def _followers(self, asked: Asked) -> list[tuple[Any, Callable[[int], Job]]]:
-        """States that the possible answers lead to, the likeliest first."""
-        seq, i = self.session.seq, asked.item
-        if asked.seq != seq:
-            return []
-        if asked.shape == "strip":
-            choices = (*asked.others[:4], None)
-            return [
-                (key, self._job(key, strip_pairs(i, asked.others, choice)))
-                for choice in choices
-                for key in [(seq, "strip", i, choice)]
-            ]
-        j = asked.others[0]
-        found = [
-            (key, self._job(key, [(i, j, answer)]))
-            for answer in ("same", "different", "unsure")
-            for key in [(seq, answer, i, j)]
-        ]
-        key = (seq, "skip", i, j)
-        return [*found, (key, self._job(key, skip=(min(i, j), max(i, j))))]
-
-    def _job(
-        self,
-        key: Hashable,
-        told: list[tuple[int, int, str]] | None = None,
-        skip: tuple[int, int] | None = None,
-    ) -> Callable[[int], Job]:
-        state = self.session.fold.state
-        answers, skipped, bad = tuple(state.answers), dict(state.skipped), frozenset(state.bad)
-        if told:
-            trial = state.constraints.copy()
-            news: list[Link] = []
-            for i, j, answer in told:
-                if answer == "unsure" or trial.implied(i, j) is None:
-                    link = Link(self.session.seq + len(news) + 1, i, j, answer)
-                    trial.take(link)
-                    news.append(link)
-            answers = (*answers, *news)
-        if skip is not None:
-            skipped[skip] = state.n_answers
-        return lambda number: Job(number, key, answers, skipped, bad)
