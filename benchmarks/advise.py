@@ -86,10 +86,8 @@ def main() -> None:
             )
     if args.out:
         args.out.write_text(json.dumps(found, indent=1))
-    runs = [
-        (gap, run["errors"]) for r in found for gap, run in zip(r["gaps"], r["runs"], strict=True)
-    ]
-    gaps = np.array([gap for gap, _ in runs])
+    gaps = np.concatenate([result["gaps"] for result in found])
+    runs = [run["errors"] for result in found for run in result["runs"]]
     print(
         f"\nWithin 2 points of the best in {np.sum(gaps <= WITHIN)} of {gaps.size} runs; "
         f"mean gap {100 * gaps.mean():.1f} points, largest {100 * gaps.max():.1f}."

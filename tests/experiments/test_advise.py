@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_blobs
 from typer import Typer
 from typer.testing import CliRunner
@@ -19,6 +20,7 @@ from superpac.experiments.advise import (
     balance,
     confirmed_by_neighbours,
     confirmed_by_subspaces,
+    modularity,
     uneven_columns,
 )
 from superpac.synthetic import make_subspaces
@@ -88,6 +90,22 @@ def test_subspaces_confirm_the_truth_and_not_chance():
     X, y = make_subspaces(40, 3, 2, 20, seed=0)
     assert confirmed_by_subspaces(X, y, 3, 2) == 1.0
     assert confirmed_by_subspaces(X, np.random.default_rng(0).permutation(y), 3, 2) < 0.6
+
+
+def test_modularity_against_the_textbook_sum():
+    rng = np.random.default_rng(0)
+    A = rng.random((12, 12)) * (rng.random((12, 12)) < 0.4)
+    A = A + A.T
+    labels = rng.integers(3, size=12)
+    degree, total = A.sum(axis=1), A.sum()
+    expected = sum(
+        A[i, j] - degree[i] * degree[j] / total
+        for i in range(12)
+        for j in range(12)
+        if labels[i] == labels[j]
+    )
+    found = modularity(sparse.csr_array(A), labels, 3)
+    assert found == pytest.approx(expected / total)
 
 
 def test_a_lump_has_little_balance():

@@ -26,8 +26,8 @@ def advise(
 ) -> None:
     """Say whether a union of subspaces fits DATA, and which affinity and d; labels are not used.
 
-    Every affinity clusters a sample. The one is chosen whose clusters are confirmed best by
-    subspaces fitted to the other half of the points, or by the nearest neighbours.
+    Every affinity clusters a sample. The one is chosen whose clusters are confirmed best: by
+    subspaces fitted to the other half of the points or by the nearest neighbours, and by its graph.
     """
     items = common.read_data(data, labels=labels, ids=ids, size=size)
     with common.Stages(quiet=as_json) as stages, stages.stage("affinities") as progress:
@@ -45,9 +45,10 @@ def advise(
     console.print(f"affinity {found.affinity}, d = {found.dim}", markup=False)
     for reason in found.reasons:
         console.print(f"- {reason}", markup=False)
-    table = Table("affinity", "score", "subspaces", "neighbours", "balance", "d", box=None)
+    heads = ("affinity", "score", "subspaces", "neighbours", "balance", "graph", "d")
+    table = Table(*heads, box=None)
     for c in found.candidates:
-        shares = (f"{100 * v:.0f}%" for v in (c.subspaces, c.neighbours, c.balance))
+        shares = (f"{100 * v:.0f}%" for v in (c.subspaces, c.neighbours, c.balance, c.modularity))
         table.add_row(c.affinity, f"{c.score:.2f}", *shares, str(c.dim))
     console.print(table)
     console.print(f"Try: {command}", markup=False, soft_wrap=True)
