@@ -77,7 +77,8 @@ def pckmeans(
     """Pairwise constrained k-means: a broken constraint costs `w`.
 
     Minimises half the squared distances to the centres plus `w` for every broken constraint of the
-    transitive closure, by moving one point after the other in random order. Centres start at the
+    transitive closure, by moving whole groups, then one point after the other, in random order (the
+    paper moves points only, which leaves a group in the wrong place there). Centres start at the
     centroids of the groups; where there are more than clusters, large groups far apart are chosen
     (weighted farthest-first); where there are fewer, the rest is drawn as in k-means++ (the paper
     perturbs the global centroid).
@@ -127,15 +128,58 @@ def penalised(
     labels = np.full(X.shape[0], -1, dtype=np.intp)
     counts = np.zeros((max(known.n_sets, 1), n_clusters), dtype=np.intp)
     different = np.ascontiguousarray(different)
+    sizes = np.bincount(known.set_of[known.set_of >= 0], minlength=known.n_sets)
+    large = np.flatnonzero(sizes > 1)
+    points = np.argsort(known.set_of, kind="stable").astype(np.intp)
+    points = points[known.set_of[points] >= 0]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
     for _ in range(MAX_ITER):
+        groups = rng.permutation(large)
+        changed = _move_groups(X, centres, groups, points, starts, different, counts, labels, w)
         order = rng.permutation(X.shape[0])
-        if not _move(X, centres, order, known.set_of, different, counts, labels, w):
+        changed += _move(X, centres, order, known.set_of, different, counts, labels, w)
+        if not changed:
             break
         for c in range(n_clusters):
             inside = labels == c
             if inside.any():
                 centres[c] = X[inside].mean(axis=0)
     return labels
+
+
+@njit(cache=True)
+def _move_groups(X, centres, groups, points, starts, different, counts, labels, w):  # type: ignore[no-untyped-def]
+    """Give every group as a whole its cheapest cluster, if that is cheaper than where it is."""
+    K, width = centres.shape
+    changed = 0
+    for a in groups:
+        members = points[starts[a] : starts[a + 1]]
+        rivals = np.zeros(K)
+        for b in range(different.shape[0]):
+            if different[a, b]:
+                for c in range(K):
+                    rivals[c] += counts[b, c]
+        cost = members.size * w * rivals
+        now = 0.0
+        for i in members:
+            for c in range(K):
+                total = 0.0
+                for f in range(width):
+                    gap = X[i, f] - centres[c, f]
+                    total += gap * gap
+                cost[c] += 0.5 * total
+                if labels[i] == c:
+                    now += 0.5 * total + w * (rivals[c] + 0.5 * (members.size - counts[a, c]))
+            if labels[i] == -1:
+                now = np.inf
+        best = int(np.argmin(cost))
+        if cost[best] < now - 1e-12:
+            for i in members:
+                changed += labels[i] != best
+                labels[i] = best
+            counts[a] = 0
+            counts[a, best] = members.size
+    return changed
 
 
 @njit(cache=True)
