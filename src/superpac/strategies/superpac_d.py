@@ -51,9 +51,11 @@ class SuperpacD(Strategy):
 
     Notes
     -----
-    What is proposed is a function of the answers, in their order. On more than 10,000 points only
-    the views of the sets that changed most are refreshed after an answer, so a session opened anew
-    may differ in its next question, never in its sets.
+    What is proposed is a function of the answers, in their order: opening a session, and taking an
+    answer back, goes through all of them again, one step's time each. Where points times sets
+    exceed 20,000 only the views of the sets that changed most are refreshed after an answer; after
+    taking answers back the next question may then differ from that of a session opened anew, never
+    the sets.
 
     Examples
     --------
