@@ -28,7 +28,7 @@ def take(page: Page, path: Path) -> None:
     page.wait_for_timeout(700)
     page.screenshot(path=path, animations="disabled")
     with Image.open(path) as image:
-        image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+        image.convert("RGB").quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def answer(page: Page, truth: list[int], count: int) -> None:
@@ -45,7 +45,7 @@ def answer(page: Page, truth: list[int], count: int) -> None:
         )
 
 
-def states(page: Page, folder: Path, suffix: str, prepare: bool) -> None:
+def states(page: Page, folder: Path, suffix: str) -> None:
     """Take every state of the page."""
 
     def shot(name: str) -> None:
@@ -81,7 +81,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     truth = load("digits").y.tolist()
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
-        command = [*(sys.executable, "-c", RUN, "label", "digits", "-k", "10", "--no-browser")]
+        command = [sys.executable, "-c", RUN, "label", "digits", "-k", "10", "--no-browser"]
         command += ["--store", f"{temporary}/answers.sqlite3", "--port", "0", *sys.argv[2:]]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         url = re.search(r"http\S+", server.stdout.readline())[0]  # type: ignore[index,union-attr]
@@ -91,11 +91,12 @@ def main(folder: Path) -> None:
         page.wait_for_selector("#preparing:not([hidden]) li.now", timeout=60_000)
         take(page, folder / "preparing.png")
         page.wait_for_selector("#stage .card", timeout=300_000)
-        page.evaluate("() => localStorage.setItem('superpac.annotator', 'Ada')")
-        page.reload()
-        page.wait_for_selector("#stage .card", timeout=60_000)
+        page.click("#who")
+        page.fill("#name-input", "Ada")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(500)
         answer(page, truth, 120)
-        states(page, folder, "", prepare=True)
+        states(page, folder, "")
         for scheme, suffix in (("light", "-phone"), ("dark", "-dark")):
             wide, high = SIZES["-phone"] if suffix == "-phone" else SIZES[""]
             context = browser.new_context(
@@ -106,7 +107,7 @@ def main(folder: Path) -> None:
             )
             other = context.new_page()
             other.goto(url)
-            states(other, folder, suffix, prepare=False)
+            states(other, folder, suffix)
             context.close()
         browser.close()
         server.terminate()

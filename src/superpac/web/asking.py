@@ -99,6 +99,8 @@ def _asking(app: APIRouter, room: Room) -> None:
                 desk.data.describe(item)
         if wish.other is not None and wish.item is None:
             raise InputError("An 'other' needs an 'item' that it is compared with.")
+        if wish.was is not None and wish.was != wish.annotator:
+            desk.drop(wish.was)
         asked = desk.ask(wish.annotator, wish.shape, wish.item, wish.other)
         return schemas.Asking(question=_question(desk, asked), finished=asked is None)
 

@@ -43,6 +43,7 @@ class Wish(BaseModel):
     shape: Shape = "pair"
     item: Item | None = None
     other: Item | None = None
+    was: Name | None = Field(None, description="A name given up: its question is free again.")
 
 
 class Answer(Act):

@@ -16,6 +16,7 @@ from superpac.web.pagesession import SECOND, WITHDRAWN, withdrawn_opinions
 from superpac.web.worker import Model
 
 RECENT = 20  # placed items over which the clusters are judged
+ENOUGH = 0.95  # share of them that were in the right cluster already: time to stop
 
 
 def _model(desk: Desk) -> Model:
@@ -268,7 +269,7 @@ def progress(desk: Desk) -> dict[str, Any]:
     for n in range(len(placed), 0, -width):
         window = placed[max(0, n - RECENT) : n]
         running.append([n, round(sum(ok for ok, _ in window) / len(window), 4)])
-    left = _questions_left(desk, placed, figures["questions"])
+    left = _questions_left(placed, figures["questions"])
     pace = figures["per_minute"]
     return {
         **figures,
@@ -283,14 +284,22 @@ def progress(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _questions_left(desk: Desk, placed: list[tuple[bool, float]], questions: int) -> int | None:
-    """Questions until every item as unsure as the last mistakes has been placed."""
-    model = desk.model()
-    if model is None or len(placed) < 5:
+def _questions_left(placed: list[tuple[bool, float]], questions: int) -> int | None:
+    """Questions until the clusters are right where they are least sure, if they go on improving.
+
+    A line through how often they were right over the last items placed and over those before;
+    None while there are too few items, or no improvement to go by.
+    """
+    if len(placed) < RECENT:
         return None
-    missed = [margin for ok, margin in placed[-RECENT:] if not ok]
-    if not missed:
+    now = sum(ok for ok, _ in placed[-RECENT:]) / RECENT
+    if now >= ENOUGH:
         return 0
-    free = ~desk.certain()
-    open_items = int((free & (model.margins <= max(missed))).sum())
-    return int(round(open_items * max(questions / len(placed), 1.0)))
+    before = placed[-3 * RECENT : -RECENT]
+    if len(before) < RECENT:
+        return None
+    gain = (now - sum(ok for ok, _ in before) / len(before)) / ((len(before) + RECENT) / 2)
+    if gain <= 1e-3:
+        return None
+    items = (ENOUGH - now) / gain
+    return max(1, round(items * max(questions / len(placed), 1.0)))

@@ -305,7 +305,7 @@ function curve(points) {
 
 function timeLeft(p) {
   if (p.questions_left === null) return ["–", "time left"];
-  if (p.questions_left === 0) return ["you can stop", `the last ${p.recent} items were right`];
+  if (p.questions_left === 0) return ["you can stop", `right for ${p.right} of the last ${p.recent}`];
   if (p.minutes_left === null) return [`≈ ${p.questions_left}`, "questions left"];
   const m = p.minutes_left;
   return [m < 1 ? "under a minute" : m < 90 ? `≈ ${Math.round(m)} min` : `≈ ${(m / 60).toFixed(1)} h`, `left, ${p.questions_left} questions`];
@@ -690,10 +690,11 @@ function showWho() { $("who").textContent = state.annotator || "Who are you?"; }
 $("who").addEventListener("click", () => { $("name-input").value = state.annotator; $("name").showModal(); });
 $("name").addEventListener("close", () => {
   if ($("name").returnValue !== "save") return;
+  const was = state.annotator;
   state.annotator = $("name-input").value.trim().slice(0, 80);
   store("annotator", state.annotator);
   showWho();
-  if (state.info?.usable) ask();
+  if (state.info?.usable) ask({ was });
 });
 
 window.addEventListener("hashchange", () => { enter(); $("main").focus({ preventScroll: true }); });
