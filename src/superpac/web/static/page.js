@@ -694,6 +694,7 @@ $("name").addEventListener("close", () => {
   state.annotator = $("name-input").value.trim().slice(0, 80);
   store("annotator", state.annotator);
   showWho();
+  $("main").focus({ preventScroll: true });
   if (state.info?.usable) ask({ was });
 });
 
