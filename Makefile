@@ -7,7 +7,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: start test lint unit lock bench clean
 
 start: $(VENV)/.run-ready
-	$(BIN)/superpac cluster digits --affinity ensc:gamma=5 -k 10 --plot superpac-output/digits.png
+	$(BIN)/superpac label digits -k 10
 
 test: lint unit
 
@@ -38,6 +38,11 @@ $(VENV)/.test-ready: $(VENV)/.run-ready requirements/test.lock
 $(VENV)/.bench-ready: $(VENV)/.run-ready requirements/bench.lock
 	$(PIP) --require-hashes -r requirements/bench.lock
 	@touch $@
+
+# Speed beside peers, into benchmarks/README.md by hand (a quarter of an hour).
+bench: $(VENV)/.bench-ready
+	$(BIN)/python benchmarks/affinities.py
+	$(BIN)/python benchmarks/loop.py
 
 # Re-resolve every locked version (needs uv on the PATH).
 lock:

@@ -267,3 +267,10 @@ class TestCertainSets:
         sets.take(Link(1, 5, 6, "different"))
         sets.take(Link(2, 5, 0, "same"))
         assert sorted(map(sorted, sets.members.values())) == [[0, 5], [6]]
+
+
+def test_survives_a_graph_on_which_lapack_cannot_pick_a_few_eigenvectors():
+    X, y = make_subspaces(30, 6, 3, 15, noise=0.15, seed=5)
+    strategy = Superpac(Problem(X, TSC(6, q=4).affinity(X), 6, dim=3, seed=5))
+    state, _ = drive(strategy, y, 3000)
+    assert clustering_error(y, strategy.labels(state)) == 0.0

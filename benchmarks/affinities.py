@@ -1,0 +1,231 @@
+"""Affinities and the spectral step beside their peers, in CPU seconds of one run.
+
+Peers solve the same problem for a sample of the points; their time is scaled up to all of them.
+spams and skglm come with `make bench`.
+
+    python benchmarks/affinities.py                       # USPS: EnSC, SSC-OMP, spectral step
+    python benchmarks/affinities.py --only figures        # error on every set beside the reference
+    python benchmarks/affinities.py --only tsc70k         # TSC on 70,000 digits: memory and time
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.cluster import SpectralClustering
+from sklearn.linear_model import ElasticNet, orthogonal_mp
+
+from superpac.affinity.base import unit_rows
+from superpac.affinity.registry import make_affinity
+from superpac.data import Dataset, load
+from superpac.metrics import clustering_error
+from superpac.spectral import spectral_clustering
+
+# data, affinity, error in per cent of the reference (a range where the reference has one)
+FIGURES = (
+    ("coil20", "ensc:gamma=50", (24.1, 24.1)),
+    ("coil20", "ensc:gamma=10", (15.8, 15.8)),
+    ("coil20", "ensc:gamma=5", (16.0, 16.0)),
+    ("coil20", "tsc:q=4", (16.9, 16.9)),
+    ("coil20", "tsc:q=6", (17.3, 17.3)),
+    ("coil20", "tsc:q=10", (21.3, 21.3)),
+    ("coil20", "ssc-omp:k=2", (48.7, 48.7)),
+    ("coil20", "ssc-omp:k=3", (49.2, 49.2)),
+    ("yaleb", "ssc-omp:k=5", (19.2, 22.3)),
+    ("yaleb", "ssc-omp:k=5,to_affinity=raw", (16.7, 16.7)),
+    ("yaleb", "ensc:gamma=50", (36.0, 36.0)),
+    ("yaleb", "tsc:q=3", (50.7, 50.7)),
+    ("usps", "tsc:q=5", (34.5, 34.5)),
+    ("usps", "tsc:q=10", (34.8, 34.8)),
+    ("usps", "tsc:q=20", (34.4, 34.4)),
+    ("usps", "ensc:gamma=50", (48.9, 48.9)),
+    ("usps", "ensc:gamma=10", (36.8, 36.8)),
+    ("usps", "ensc:gamma=5", (36.2, 36.2)),
+    ("usps", "ensc:gamma=3", (35.1, 35.1)),
+    ("usps", "ssc-omp:k=10", (74.9, 74.9)),
+    ("mnist", "tsc:q=5", (32.0, 32.0)),
+    ("mnist", "ensc:gamma=5", (31.4, 31.4)),
+    ("coil100", "ensc:gamma=5", (31.2, 31.2)),
+    ("coil100", "tsc:q=4", (29.5, 31.0)),
+)
+
+
+def cpu(work: Callable[[], object]) -> tuple[float, object]:
+    """CPU seconds of a call, and what it gave."""
+    begun = time.process_time()
+    result = work()
+    return time.process_time() - begun, result
+
+
+def warm_up(name: str) -> None:
+    """Compile before anything is timed."""
+    rng = np.random.default_rng(0)
+    make_affinity(name, 2).affinity(rng.normal(size=(60, 8)))
+
+
+class Dictionary:
+    """All points as columns; the point being solved for is blanked out in place, not copied."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.columns = np.asfortranarray(X.T)
+
+    def without(self, j: int) -> Iterator[np.ndarray]:
+        """Give the dictionary with column j zero, which no solver selects."""
+        kept = self.columns[:, j].copy()
+        self.columns[:, j] = 0.0
+        yield kept
+        self.columns[:, j] = kept
+
+
+def net(solve: Callable, X: np.ndarray, sample: np.ndarray, gamma: float, tau: float) -> None:
+    """Solve the elastic net of each sampled point with a peer."""
+    D = Dictionary(X)
+    for j in sample:
+        for x in D.without(j):
+            g = gamma * tau / np.abs(D.columns.T @ x).max()
+            solve(D.columns, x, g, tau)
+
+
+def spams_net(D: np.ndarray, x: np.ndarray, g: float, tau: float) -> None:
+    import spams
+
+    spams.lasso(
+        np.asfortranarray(x[:, None]), D=D, lambda1=tau / g, lambda2=(1 - tau) / g, numThreads=1
+    )
+
+
+def skglm_net(D: np.ndarray, x: np.ndarray, g: float, tau: float) -> None:
+    import skglm
+
+    alpha = 1.0 / (g * x.size)
+    skglm.ElasticNet(alpha=alpha, l1_ratio=tau, fit_intercept=False, tol=1e-4).fit(D, x)
+
+
+def sklearn_net(D: np.ndarray, x: np.ndarray, g: float, tau: float) -> None:
+    alpha = 1.0 / (g * x.size)
+    ElasticNet(alpha=alpha, l1_ratio=tau, fit_intercept=False, max_iter=5000).fit(D, x)
+
+
+def sklearn_omp(X: np.ndarray, sample: np.ndarray, k: int) -> None:
+    D = Dictionary(X)
+    for j in sample:
+        for x in D.without(j):
+            orthogonal_mp(D.columns, x, n_nonzero_coefs=k)
+
+
+def compare(items: Dataset, arpack: bool) -> None:
+    """EnSC, SSC-OMP and the spectral step on one set, beside their peers."""
+    X = unit_rows(items.points())
+    n, K = len(items), items.n_classes
+    rng = np.random.default_rng(0)
+    print("| step | this project | peer | peer, CPU s | ratio |")
+    print("| --- | --- | --- | --- | --- |")
+    graph = None
+    for gamma in (5.0, 50.0):
+        name = f"ensc:gamma={gamma:g}"
+        warm_up(name)
+        ours, found = cpu(lambda name=name: make_affinity(name, K).affinity(X))
+        graph = found if graph is None else graph
+        for peer, solve, size in (
+            ("spams", spams_net, 150),
+            ("skglm", skglm_net, 60),
+            ("scikit-learn ElasticNet", sklearn_net, 2),
+        ):
+            sample = rng.choice(n, size + 3, replace=False)
+            try:
+                net(solve, X, sample[size:], gamma, 0.9)  # compilation and caches
+                theirs, _ = cpu(
+                    lambda solve=solve, part=sample[:size], g=gamma: net(solve, X, part, g, 0.9)
+                )
+            except ImportError:
+                print(f"| EnSC gamma {gamma:g} | {ours:.1f} s | {peer} | not installed | |")
+                continue
+            theirs *= n / size
+            row = f"| EnSC gamma {gamma:g} | {ours:.1f} s | {peer} ({size} points) "
+            print(f"{row}| {theirs:.0f} | {theirs / ours:.0f}x |", flush=True)
+    warm_up("ssc-omp:k=5")
+    ours, _ = cpu(lambda: make_affinity("ssc-omp:k=10", K).affinity(X))
+    sample = rng.choice(n, 60, replace=False)
+    theirs, _ = cpu(lambda: sklearn_omp(X, sample, 10))
+    theirs *= n / sample.size
+    row = f"| SSC-OMP k 10 | {ours:.1f} s | scikit-learn orthogonal_mp ({sample.size} points) "
+    print(f"{row}| {theirs:.0f} | {theirs / ours:.0f}x |", flush=True)
+    if arpack:
+        spectral_clustering(np.ones((40, 40)), 2, random_state=0)
+        ours, labels = cpu(lambda: spectral_clustering(graph, K, random_state=0))
+        model = SpectralClustering(K, affinity="precomputed", eigen_solver="arpack", random_state=0)
+        theirs, fitted = cpu(lambda: model.fit(graph))
+        error, other = (
+            100 * clustering_error(items.y, found) for found in (labels, fitted.labels_)
+        )
+        row = f"| spectral step, error {error:.1f}% | {ours:.2f} s "
+        row += f"| scikit-learn SpectralClustering, error {other:.1f}% "
+        print(f"{row}| {theirs:.1f} | {theirs / ours:.0f}x |")
+
+
+def figures() -> None:
+    """Error of every method beside the reference."""
+    print("| data | affinity | neighbours a row | CPU s | error | reference | within 2 points |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for data, name, (low, high) in FIGURES:
+        items = load(data)
+        if data == "yaleb":
+            items = items.subset(np.flatnonzero(~items.extras["bad"]))
+        warm_up(name)
+        maker = make_affinity(name, items.n_classes)
+        seconds, graph = cpu(lambda maker=maker, items=items: maker.affinity(items.points()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            error = np.median(
+                [
+                    100
+                    * clustering_error(
+                        items.y,
+                        spectral_clustering(graph, items.n_classes, n_init=20, random_state=s),
+                    )
+                    for s in range(3)
+                ]
+            )
+        span = f"{low:g}%" if low == high else f"{low:g}-{high:g}%"
+        good = "yes" if low - 2 <= error <= high + 2 else "NO"
+        row = f"| {data} | {name} | {graph.nnz / len(items):.1f} | {seconds:.1f} | {error:.1f}% "
+        print(f"{row}| {span} | {good} |", flush=True)
+
+
+def tsc70k() -> None:
+    """TSC on all 70,000 MNIST digits."""
+    items = load("mnist70k")
+    warm_up("tsc:q=5")
+    begun, used = time.perf_counter(), time.process_time()
+    graph = make_affinity("tsc:q=5", 10).affinity(items.points())
+    wall, used = time.perf_counter() - begun, time.process_time() - used
+    labels = spectral_clustering(graph, 10, random_state=0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"TSC q 5 on {len(items)} digits: {wall:.0f} s wall, {used:.0f} CPU s, with the spectral "
+        f"step {time.perf_counter() - begun:.0f} s; peak memory {peak:.1f} GB; "
+        f"error {100 * clustering_error(items.y, labels):.1f}%"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=["compare", "figures", "tsc70k"], default="compare")
+    parser.add_argument("--data", default="usps")
+    parser.add_argument("--no-arpack", action="store_true", help="leave out the slow spectral peer")
+    args = parser.parse_args()
+    if args.only == "compare":
+        compare(load(args.data), not args.no_arpack)
+    elif args.only == "figures":
+        figures()
+    else:
+        tsc70k()
+
+
+if __name__ == "__main__":
+    main()
