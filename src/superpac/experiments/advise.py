@@ -5,8 +5,13 @@ standard clustering approach is more appropriate". Here every affinity clusters 
 points, and each clustering is asked two questions that need no truth. Does the subspace fitted to
 one half of a cluster find the other half of it again? Do a point's neighbours share its cluster?
 What either confirms, times how even the clusters are (one lump is confirmed by everything), plus
-how well the affinity's own graph falls into them (its modularity), is the score. The two parts
-weigh the same; nothing else was fitted to data.
+how well the affinity's own graph falls into them (its modularity), is the score.
+
+How far to trust it: the rule was picked from about thirty on one small draw of 17 benchmark sets,
+where it came within 2 points of the best affinity in 11. On fresh draws (13 sets, twice, 300
+points) it did so in 10 of 26, 4.2 points from the best on average. That is no more often than
+always taking the kNN graph (10 of 26, 5.1 points), and modularity alone did as well or better (13
+of 26, 3.5 points). It avoids the worst choices; it does not find the best one.
 """
 
 from __future__ import annotations
