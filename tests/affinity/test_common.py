@@ -27,6 +27,7 @@ def check_graph(A: object, n: int) -> None:
     assert isinstance(A, sparse.csr_array)
     assert A.shape == (n, n)
     assert A.dtype == np.float64
+    assert A.indices.dtype == np.int32
     assert np.isfinite(A.data).all()
     assert A.nnz == 0 or A.data.min() > 0
     assert A.diagonal().max(initial=0.0) == 0

@@ -91,7 +91,7 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self._check_parameters(X)
         with use_threads(self.n_jobs):
-            return self._graph(X, progress)
+            return _short_indices(self._graph(X, progress))
 
     def fit(self, X: NDArray, y: object = None) -> AffinityEstimator:
         """Build the affinity matrix of `X` and cluster it spectrally.
@@ -125,6 +125,13 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
                 f"The 'n_clusters' parameter of {type(self).__name__} must be at most n_samples = "
                 f"{X.shape[0]}. Got {self.n_clusters} instead."
             )
+
+
+def _short_indices(A: sparse.csr_array) -> sparse.csr_array:
+    """Give 32-bit indices where they suffice: scikit-learn takes no others."""
+    if A.nnz < np.iinfo(np.int32).max and A.indices.dtype != np.int32:
+        A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
+    return A
 
 
 def check_integer(estimator: BaseEstimator, name: str, *, minimum: int) -> None:

@@ -10,8 +10,10 @@ import typer
 from rich.console import Console
 
 from superpac.cli import data
+from superpac.cli.advise import advise
 from superpac.cli.cluster import cluster
 from superpac.cli.label import label
+from superpac.cli.reproduce import reproduce
 from superpac.cli.sessions import register as register_sessions
 from superpac.cli.simulate import simulate
 from superpac.cli.theory import theory
@@ -29,6 +31,8 @@ app.command()(simulate)
 app.command()(theory)
 register_sessions(app)
 app.command()(label)
+app.command()(reproduce)
+app.command()(advise)
 
 
 def _show_version(wanted: bool) -> None:
