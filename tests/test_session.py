@@ -257,3 +257,11 @@ def test_spec_survives_the_log(items):
     session = Session.create(items, spec)
     assert Session.open(items, session.log).spec == spec
     assert isinstance(session.log, MemoryLog)
+
+
+def test_a_strategy_with_more_clusters_than_asked_for_keeps_them(items):
+    session = Session.create(items, Spec(4, affinity="tsc:q=4", dim=3, strategy="a3s"))
+    answer(session, items.y, 30)
+    model, kept = session.labels("model"), session.labels()
+    assert model.max() >= 4 or kept.max() <= 4
+    assert clustering_error(items.y, kept) <= clustering_error(items.y, model) + 0.02

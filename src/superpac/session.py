@@ -422,7 +422,8 @@ class Session:
                 return found.copy()
             rows = self.strategy.embedding(self._fold.state)
             known = self._fold.state.constraints
-            return respect_answers(found, known, self.spec.n_clusters, rows)
+            count = max(self.spec.n_clusters, int(found.max(initial=0)) + 1)
+            return respect_answers(found, known, count, rows)
 
     def progress(self) -> dict[str, Any]:
         """Figures that mean something to the person who answers: see :func:`progress_of`."""
