@@ -58,7 +58,8 @@ class LabelServer:
         self.token_file = folder / "token"
         self.command = [
             *(sys.executable, "-c", _RUN, "label", str(data), "-k", str(k), "--no-browser"),
-            *("--affinity", "tsc:q=4", *(() if data == "usps" else ("--dim", "3")), "--store", self.store),
+            *("--affinity", "tsc:q=4", "--store", self.store),
+            *(() if data == "usps" else ("--dim", "3")),
             *("--token-file", str(self.token_file), *args),
         ]
         self.port = 0
