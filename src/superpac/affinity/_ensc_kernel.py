@@ -22,7 +22,7 @@ from superpac.affinity.base import FloatArray, Progress
 
 _DONE, _LOOK, _GROW = 0, 1, 2  # a point is finished, needs a product, needs larger buffers
 _BLOCK = 512  # points that share a product
-_FIRST, _MORE = 32, 16  # atoms to start from, atoms added at a time
+_FIRST, _MORE = 32, 16  # atoms to start from, atoms added at a time (more to many)
 _CANDIDATES = 1024  # most points that are compared one by one instead of by a product
 
 
@@ -100,15 +100,15 @@ def _point(X, j, row, gamma, tau, tol, slack, atoms, coefs, size, delta, work, n
     for s in range(m):
         c[s] = coefs[s]
         q[s] = dot(X[atoms[s]], X[j])
-        row[atoms[s]] = 0.0
+        row[atoms[s]] = np.nan
     for s in range(m):
         b[s] = gamma * (q[s] - dot(Q[s, :m], c[:m]))
-    row[j] = 0.0
+    row[j] = np.nan  # exceeds no bar, not even a negative one
     reference[:] = delta
     radius = 0.0
     state = _DONE
     while True:
-        wanted = min(_FIRST if m == 0 else _MORE, room)
+        wanted = min(_FIRST if m == 0 else max(_MORE, m // 2), room)
         low = bar - radius - slack
         if m == 0:
             low = _bar_for(row, bar / gamma, 1.0, wanted, min(2 * wanted, room))
@@ -136,7 +136,7 @@ def _point(X, j, row, gamma, tau, tol, slack, atoms, coefs, size, delta, work, n
         atoms[m : m + fresh] = index[:fresh]
         gram(X, atoms, m, m + fresh, Q)
         for s in range(m, m + fresh):
-            row[atoms[s]] = 0.0
+            row[atoms[s]] = np.nan
             c[s] = 0.0
             q[s] = dot(X[atoms[s]], X[j])
             b[s] = gamma * (q[s] - dot(Q[s, :m], c[:m]))
@@ -256,6 +256,8 @@ def ensc_coefficients(
         sizes = np.zeros(size, dtype=np.int64)
         states = np.full(size, _DONE)
         running = np.flatnonzero(gammas[:size] > 0)
+        if running.size < size:
+            here = here[running]  # row p belongs to running[p]
         while running.size:
             _block(
                 X, start, running, here, gammas, tau, tol, precision,

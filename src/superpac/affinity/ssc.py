@@ -13,6 +13,7 @@ from superpac.affinity.base import (
     check_integer,
     check_real,
     unit_rows,
+    use_threads,
 )
 from superpac.affinity.coefficients import (
     affinity_from_coefficients,
@@ -23,6 +24,8 @@ from superpac.errors import InputError
 
 MAX_POINTS = 8000
 """Most points that SSC takes; it holds five dense matrices of that size."""
+
+SMALL = 100_000  # entries under which starting a thread takes longer than an iteration
 
 
 class SSC(AffinityEstimator):
@@ -165,7 +168,10 @@ class SSC(AffinityEstimator):
             max_iter=int(self.max_iter),
             tol=float(self.tol),
         )
-        C, self.n_iter_ = solve(np.asfortranarray(X.T), settings, progress)
+        n, d = X.shape
+        small = n * (n + d) < SMALL
+        with use_threads(1 if small else self.n_jobs):
+            C, self.n_iter_ = solve(np.asfortranarray(X.T), settings, progress)
         progress(self.max_iter, self.max_iter)
         self.coefficients_ = sparse.csr_array(C.T)
         return affinity_from_coefficients(
