@@ -14,10 +14,11 @@ PEOPLE = 50
 
 
 @pytest.mark.slow
-def test_10_fifty_annotators(tmp_path, postgres_server, fault_count):
+def test_10_fifty_annotators(tmp_path, postgres_server, fault_count, request):
     each = fault_count(4, 100)
     data = digits_file(tmp_path, classes=10, per_class=80)
     server = LabelServer(tmp_path, data, k=10, store=postgres_server.database()).wait_ready()
+    request.addfinalizer(server.stop)
     truth = np.load(tmp_path / "truth.npy")
     waits: list[float] = []
     out: dict[tuple[int, int], str] = {}
@@ -58,7 +59,6 @@ def test_10_fifty_annotators(tmp_path, postgres_server, fault_count):
     for thread in threads:
         thread.join()
     server_events = server.events()
-    server.stop()
     assert twice == []
     assert sorted(accepted) == [e.seq for e in server_events if e.kind == "answer"]
     assert len(accepted) >= 0.8 * PEOPLE * each
