@@ -226,7 +226,6 @@ class Claims:
     def __init__(self, diffusion: Diffusion) -> None:
         self.diffusion = diffusion
         self.total: dict[int, FloatArray] = {}
-        self._set_of = np.full(diffusion.n, -1, dtype=np.intp)
         self._members: dict[int, set[int]] = {}
 
     def follow(self, members: Mapping[int, Sequence[int]]) -> None:
@@ -269,6 +268,14 @@ class Claims:
             del self.total[key], self._members[key]
         self.total.update(fresh)
         self._members.update({key: now[key] for key in changed})
+
+    def save(self) -> tuple[dict[int, FloatArray], dict[int, set[int]]]:
+        """What :meth:`restore` takes; columns are never changed in place, so they are shared."""
+        return dict(self.total), dict(self._members)
+
+    def restore(self, saved: tuple[dict[int, FloatArray], dict[int, set[int]]]) -> None:
+        """Go back to what was saved."""
+        self.total, self._members = dict(saved[0]), dict(saved[1])
 
     def matrix(self, keys: Sequence[int]) -> FloatArray:
         """Claims as columns in the order of `keys`; shape (n, len(keys))."""

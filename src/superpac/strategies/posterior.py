@@ -8,6 +8,8 @@ likeliest groups.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,7 +78,6 @@ class Posterior:
     def __init__(self, problem: Problem, diffusion: Diffusion, *, views: bool = True) -> None:
         self.problem, self.diffusion, self.views = problem, diffusion, views
         self.limit = max(2, REFRESH // problem.n)
-        self._claims = Claims(diffusion)
         if views:
             dim = problem.dim if isinstance(problem.dim, int) else max(problem.dim)
             self._subspaces = SubspaceView(problem.X, dim)
@@ -85,10 +86,30 @@ class Posterior:
         self.forget()
 
     def forget(self) -> None:
-        """Drop what was learned about the balance."""
+        """Drop everything that came from answers."""
+        self._claims = Claims(self.diffusion)
+        if self.views:
+            self._subspaces.clear()
+            self._kernel.clear()
         self.weights = PRIOR.copy()
         self._observed: list[tuple[FloatArray, int]] = []
         self._fitted = 0
+        self._settled = False
+
+    def save(self) -> tuple[Any, ...]:
+        """What :meth:`restore` takes, for answers that begin with the same ones."""
+        views = (self._subspaces.save(), self._kernel.save()) if self.views else ()
+        return self._claims.save(), views, len(self._observed), self.weights, self._fitted
+
+    def restore(self, saved: tuple[Any, ...], sets: ProvisionalSets) -> None:
+        """Go back to what was saved, when the sets were these."""
+        claims, views, observed, self.weights, self._fitted = saved
+        self._claims.restore(claims)
+        if self.views:
+            self._subspaces.restore(views[0])
+            self._kernel.restore(views[1])
+        del self._observed[observed:]
+        self._read(sets)
 
     def observe(self, answer: Link) -> None:
         """Keep what the views say of a point whose set an answer is about to tell."""
@@ -96,13 +117,23 @@ class Posterior:
             return
         a, b = int(self.place[answer.i]), int(self.place[answer.j])
         if a < 0 <= b:
-            self._observed.append((self._scores[:, answer.i].T.copy(), b))
+            self._observed.append((self._scores([answer.i])[:, 0].T.copy(), b))
         elif b < 0 <= a:
-            self._observed.append((self._scores[:, answer.j].T.copy(), a))
+            self._observed.append((self._scores([answer.j])[:, 0].T.copy(), a))
 
     def follow(self, sets: ProvisionalSets) -> None:
-        """Bring everything up to date with the sets."""
+        """Take in that the sets changed; :meth:`settle` computes what is read from them."""
         self._claims.follow(sets.members)
+        self._read(sets)
+        if self.views:
+            guess = self._share.argmax(axis=1)
+            guess[self.certain] = self.place[self.certain]
+            by_key = np.asarray(self.keys, dtype=np.intp)[guess]
+            self._subspaces.update(by_key, self.keys, self.limit)
+            self._kernel.update(by_key, self.keys, self.limit)
+
+    def _read(self, sets: ProvisionalSets) -> None:
+        self._settled = False
         self.keys = list(sets.members)
         self.members = [sets.members[key] for key in self.keys]
         self.size = np.array([len(points) for points in self.members])
@@ -110,11 +141,23 @@ class Posterior:
         number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
-        scores = self._views(self._diffused())
+        self._share = self._diffused()
+
+    def settle(self, sets: ProvisionalSets) -> None:
+        """Compute posterior, relations of sets and labels, if the sets changed since.
+
+        Nothing of this enters what later answers make of the sets but the chance of a merge, so
+        going through many answers need not compute it for each.
+        """
+        if self._settled:
+            return
+        self._settled = True
+        self._fit()
+        scores = self._scores()
         logits = np.tensordot(self.weights[: len(scores)], scores, axes=1)
         P = np.exp(logits - logits.max(axis=1, keepdims=True))
         P /= P.sum(axis=1, keepdims=True)
-        self._scores, self.sets = scores, P
+        self.sets = P
         free = ~self.certain
         held = P[free].sum(axis=0)
         self.mass = held + self.size
@@ -150,22 +193,23 @@ class Posterior:
             weight[extra] = np.clip(size[extra] / np.median(size[~extra]), LIGHT, 1.0)
         return weight
 
-    def _views(self, share: FloatArray) -> FloatArray:
-        """Scores of all views, shape (V, n, S); the balance is learned on the way."""
+    def _scores(self, rows: list[int] | slice = slice(None)) -> FloatArray:
+        """Scores of all views for some points, shape (V, rows, S)."""
+        share = np.log(self._share[rows])
         if not self.views:
-            return np.log(share)[None]
-        guess = share.argmax(axis=1)
-        guess[self.certain] = self.place[self.certain]
-        by_key = np.asarray(self.keys, dtype=np.intp)[guess]
-        self._subspaces.update(by_key, self.keys, self.limit)
-        self._kernel.update(by_key, self.keys, self.limit)
+            return share[None]
         residual = self._subspaces.matrix(self.keys)
         typical = max(float(np.median(residual.min(axis=1))), 1e-3)
-        vote = _shares(self._kernel.matrix(self.keys), VOTE)
-        if len(self._observed) // EVERY != self._fitted:
-            self._fitted = len(self._observed) // EVERY
-            self.weights = fit_weights(self._observed[-RECENT:], PRIOR)
-        return np.stack([np.log(share), -residual / typical, np.log(vote)])
+        vote = _shares(self._kernel.matrix(self.keys)[rows], VOTE)
+        return np.stack([share, -residual[rows] / typical, np.log(vote)])
+
+    def _fit(self) -> None:
+        """Learn the balance from the points placed, at every fifth."""
+        count = len(self._observed) // EVERY
+        if count != self._fitted:
+            self._fitted = count
+            last = EVERY * count
+            self.weights = fit_weights(self._observed[max(0, last - RECENT) : last], PRIOR)
 
     def _label(self, sets: ProvisionalSets, group: IntArray) -> None:
         """Groups' posterior and labels, with what each free point is known not to be."""

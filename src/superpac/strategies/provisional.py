@@ -7,12 +7,14 @@ few likeliest are asked; what is left over is a set whose relation to the others
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superpac.answers import DIFFERENT, SAME, Link
 from superpac.strategies.certain import CertainSets
+from superpac.strategies.checkpoints import copied
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -92,6 +94,14 @@ class ProvisionalSets(CertainSets):
         self._reset()
         for answer in answers:
             self.take(answer)
+
+    def save(self) -> dict[str, Any]:
+        """What :meth:`restore` takes."""
+        return copied(vars(self))
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Go back to what was saved."""
+        vars(self).update(copied(saved))
 
     def _join(self, i: int, j: int) -> None:
         a, b = int(self.set_of[i]), int(self.set_of[j])

@@ -16,6 +16,7 @@ from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import Diffusion
 from superpac.spectral import normalized_affinity, spectral_clustering
 from superpac.strategies.base import POSTPONED, Problem, Proposal, State, Strategy
+from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong
 from superpac.strategies.posterior import Posterior, margins
 from superpac.strategies.provisional import GIVEN_UP, ProvisionalSets
@@ -51,11 +52,10 @@ class SuperpacD(Strategy):
 
     Notes
     -----
-    What is proposed is a function of the answers, in their order: opening a session, and taking an
-    answer back, goes through all of them again, one step's time each. Where points times sets
-    exceed 20,000 only the views of the sets that changed most are refreshed after an answer; after
-    taking answers back the next question may then differ from that of a session opened anew, never
-    the sets.
+    What is proposed is a function of the answers, in their order. Opening a session goes through
+    all of them; taking answers back restores a checkpoint of the answers that still stand and goes
+    on from there, with the same result. Where points times sets exceed 20,000 only the views of the
+    sets that changed most are refreshed after an answer.
 
     Examples
     --------
@@ -87,11 +87,9 @@ class SuperpacD(Strategy):
             self.sets = ProvisionalSets(problem.n, seeds=self._centres())
             self.model = Posterior(problem, self.diffusion, views=views)
         self._walk = normalized_affinity(self.diffusion.graph)
-        self._unreached: FloatArray | None = None
-        self.votes = Votes()
-        self._past: list[Link] = []
-        self._merged: dict[tuple[int, int], tuple[float, float]] = {}
-        self._ready = False
+        self._first_unreached: FloatArray | None = None
+        self._checkpoints = Checkpoints()
+        self._begin()
 
     def labels(self, state: State) -> IntArray:
         """Likeliest group of every point; what is believed of the answers is never broken."""
@@ -131,19 +129,45 @@ class SuperpacD(Strategy):
         return [int(points[np.argmax(visits[points])]) for points in inside if points.size]
 
     def _follow(self, state: State) -> None:
-        done = len(self._past)
-        known = self._ready and state.answers[:done] == self._past
-        if known and state.n_answers == done:
+        answers = state.answers
+        if answers == self._past:
             return
         with one_blas_thread():
-            if not known:
-                self._past, self.votes, self._merged = [], Votes(), {}
-                self.model.forget()
-                self.sets.refold([])
-                self.model.follow(self.sets)
-                self._ready = True
-            for answer in state.answers[len(self._past) :]:
+            if answers[: len(self._past)] != self._past:
+                self._go_back(answers)
+            for answer in answers[len(self._past) :]:
                 self._take(answer)
+                if worth_keeping(len(self._past), len(answers)):
+                    saved = self.sets.save(), self.model.save(), dict(self._merged)
+                    self._checkpoints.add(len(self._past), saved)
+            self.model.settle(self.sets)
+
+    def _begin(self) -> None:
+        """Nothing answered yet."""
+        self._past: list[Link] = []
+        self.votes = Votes()
+        self._merged: dict[tuple[int, int], tuple[float, float]] = {}
+        with one_blas_thread():
+            self.model.forget()
+            self.sets.refold([])
+            self.model.follow(self.sets)
+            self.model.settle(self.sets)
+
+    def _go_back(self, answers: list[Link]) -> None:
+        """To the last checkpoint within what these answers have in common with those taken."""
+        pairs = zip(answers, self._past, strict=False)
+        common = next((n for n, (a, b) in enumerate(pairs) if a != b), len(answers))
+        kept = self._checkpoints.latest(common)
+        if kept is None:
+            self._begin()
+            return
+        at, (sets, model, merged) = kept
+        self._past, self._merged = self._past[:at], dict(merged)
+        self.votes = Votes()
+        for answer in self._past:
+            self.votes.take(answer)
+        self.sets.restore(sets)
+        self.model.restore(model, self.sets)
 
     def _take(self, answer: Link) -> None:
         first = not self.votes.asked(answer.i, answer.j)
@@ -165,6 +189,7 @@ class SuperpacD(Strategy):
         model = self.model
         a, b = int(model.place[answer.i]), int(model.place[answer.j])
         if answer.answer == SAME and a >= 0 and b >= 0 and a != b:
+            model.settle(self.sets)
             stake = float(min(model.mass[a], model.mass[b]))
             self._merged[_pair(answer)] = (float(self._chances()[a, b]), stake)
 
@@ -183,9 +208,17 @@ class SuperpacD(Strategy):
         best = among[np.argsort(-value, kind="stable")[:20]]
         found = [(int(t), "between") for t in best]
         if len(self.model.keys) < self.problem.n_clusters and len(self.sets.placed) % 2 == 0:
-            self._unreached = self.diffusion.unreached(self.model.certain, self._unreached)
-            found.insert(0, (int(among[np.argmax(self._unreached[among])]), "far"))
+            unreached = self._unreached()
+            found.insert(0, (int(among[np.argmax(unreached[among])]), "far"))
         return found
+
+    def _unreached(self) -> FloatArray:
+        # the solver's start must not depend on what was asked before: answers may be taken back
+        if self._first_unreached is None:
+            seeds = np.zeros(self.problem.n, dtype=np.bool_)
+            seeds[list(self.sets.seeds)] = True
+            self._first_unreached = self.diffusion.unreached(seeds)
+        return self.diffusion.unreached(self.model.certain, self._first_unreached)
 
     def _compare(self, state: State, test: int, shut: set[int], why: str) -> Proposal | None:
         """Compare a free point with its likeliest set; None to leave it as a provisional one.

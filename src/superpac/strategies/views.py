@@ -2,13 +2,15 @@
 
 Both say of every point how well each set's current members - certain and estimated - explain it,
 the point itself left out: a wrong point must not vouch for itself. Each keeps one column a set and
-refreshes only sets whose members changed.
+refreshes only sets whose members changed. Which sets are refreshed is settled by the members alone;
+a column is computed when it is read, so going through many answers computes few.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +39,21 @@ class View(ABC):
 
     def __init__(self, n: int) -> None:
         self.n = n
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop all sets."""
         self._columns: dict[int, FloatArray] = {}
         self._masks: dict[int, BoolArray] = {}
+        self._sums: dict[int, NDArray[Any]] = {}
+
+    def save(self) -> tuple[dict[int, NDArray[Any]], ...]:
+        """What :meth:`restore` takes; no array is changed in place, so they are shared."""
+        return dict(self._columns), dict(self._masks), dict(self._sums)
+
+    def restore(self, saved: tuple[dict[int, NDArray[Any]], ...]) -> None:
+        """Go back to what was saved."""
+        self._columns, self._masks, self._sums = (dict(part) for part in saved)
 
     def update(self, labels: IntArray, keys: Sequence[int], limit: int) -> None:
         """Refresh the columns whose members changed most, at most `limit` beside new sets.
@@ -52,13 +67,15 @@ class View(ABC):
         limit : int
             Refreshes; a column not refreshed stays a little behind until its turn comes.
         """
-        for key in [key for key in self._columns if key not in set(keys)]:
-            del self._columns[key], self._masks[key]
-            self._forget(key)
+        now = set(keys)
+        for key in [key for key in self._masks if key not in now]:
+            del self._masks[key]
+            self._columns.pop(key, None)
+            self._sums.pop(key, None)
         stale = []
         for place, key in enumerate(keys):
             mask = labels == key
-            if key not in self._columns:
+            if key not in self._masks:
                 stale.append((-self.n - 1, place, key, mask))
             else:
                 changes = int(np.count_nonzero(mask != self._masks[key]))
@@ -71,20 +88,27 @@ class View(ABC):
             old = self._masks.get(key)
             came = np.flatnonzero(mask if old is None else mask & ~old)
             left = np.flatnonzero(~mask & old) if old is not None else came[:0]
-            self._columns[key] = self._column(key, mask, came, left)
+            self._add_up(key, mask, came, left)
             self._masks[key] = mask
+            self._columns.pop(key, None)
 
     def matrix(self, keys: Sequence[int]) -> FloatArray:
         """Columns in the order of `keys`."""
-        return np.column_stack([self._columns[key] for key in keys])
+        return np.column_stack([self.column(key) for key in keys])
+
+    def column(self, key: int) -> FloatArray:
+        """Column of one set; not to be changed."""
+        if key not in self._columns:
+            self._columns[key] = self._column(key, self._masks[key])
+        return self._columns[key]
 
     @abstractmethod
-    def _column(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> FloatArray:
-        """Column of one set from its members and what changed."""
+    def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
+        """Keep the sums over a set's members in step with what changed."""
 
     @abstractmethod
-    def _forget(self, key: int) -> None:
-        """Drop what is kept about a set that is gone."""
+    def _column(self, key: int, mask: BoolArray) -> FloatArray:
+        """Column of one set from its members and their sums."""
 
 
 class SubspaceView(View):
@@ -118,11 +142,20 @@ class SubspaceView(View):
         self.X, self.dim = X, dim
         self._squared = np.einsum("ij,ij->i", X, X)
         self._scale = np.where(self._squared > 0, self._squared, 1.0)
-        self._moments: dict[int, FloatArray] = {}
 
-    def _column(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> FloatArray:
+    def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
+        X, members = self.X, np.flatnonzero(mask)
+        moment = self._sums.pop(key, None)
+        if members.size <= X.shape[1]:
+            return
+        if moment is None or came.size + left.size > members.size // 2:
+            self._sums[key] = X[members].T @ X[members]
+        else:
+            self._sums[key] = moment + X[came].T @ X[came] - X[left].T @ X[left]
+
+    def _column(self, key: int, mask: BoolArray) -> FloatArray:
         members = np.flatnonzero(mask)
-        inner = self.X @ self._basis(key, members, came, left)
+        inner = self.X @ self._basis(key, members)
         power = inner**2
         residual = np.maximum(self._squared - power.sum(axis=1), 0.0) / self._scale
         if members.size > 1:
@@ -133,22 +166,12 @@ class SubspaceView(View):
             residual[members] = np.minimum(residual[members] / (1 - leverage) ** 2, 1.0)
         return residual
 
-    def _basis(self, key: int, members: IntArray, came: IntArray, left: IntArray) -> FloatArray:
-        X, ambient = self.X, self.X.shape[1]
+    def _basis(self, key: int, members: IntArray) -> FloatArray:
+        ambient = self.X.shape[1]
         if members.size <= ambient:
-            self._moments.pop(key, None)
-            return top_directions(X[members], self.dim)
-        moment = self._moments.get(key)
-        if moment is None or came.size + left.size > members.size // 2:
-            moment = X[members].T @ X[members]
-        else:
-            moment = moment + X[came].T @ X[came] - X[left].T @ X[left]
-        self._moments[key] = moment
+            return top_directions(self.X[members], self.dim)
         top = [max(ambient - self.dim, 0), ambient - 1]
-        return eigh(moment, subset_by_index=top, check_finite=False)[1]
-
-    def _forget(self, key: int) -> None:
-        self._moments.pop(key, None)
+        return eigh(self._sums[key], subset_by_index=top, check_finite=False)[1]
 
 
 class KernelView(View):
@@ -197,9 +220,8 @@ class KernelView(View):
         # hat matrix = Z Z'; single precision is ample for a vote
         self._Z = np.ascontiguousarray(solve_triangular(R, features, lower=True).T, np.float32)
         self._own = np.minimum(np.einsum("ij,ij->i", self._Z, self._Z).astype(np.float64), 0.999)
-        self._sums: dict[int, NDArray[np.float32]] = {}
 
-    def _column(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> FloatArray:
+    def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
         Z = self._Z
         total = self._sums.get(key)
         if total is None or came.size + left.size > 200:
@@ -207,11 +229,10 @@ class KernelView(View):
         else:
             total = total + Z[came].sum(axis=0) - Z[left].sum(axis=0)
         self._sums[key] = total
-        vote = (Z @ total).astype(np.float64)
-        return (vote - self._own * mask) / (1 - self._own)
 
-    def _forget(self, key: int) -> None:
-        self._sums.pop(key, None)
+    def _column(self, key: int, mask: BoolArray) -> FloatArray:
+        vote = (self._Z @ self._sums[key]).astype(np.float64)
+        return (vote - self._own * mask) / (1 - self._own)
 
 
 def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:

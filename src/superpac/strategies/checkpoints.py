@@ -1,0 +1,139 @@
+"""Checkpoints of a strategy that is a fold over the answers: dense near the end, sparse before.
+
+Taking back the last answers then costs a few steps and not one for every answer given. At age a, in
+answers, one checkpoint in a/4 is kept, so their number grows with the logarithm of the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LIMIT = 2**28
+SPACING = 4  # the distance of two checkpoints is at most their age divided by this
+
+
+def worth_keeping(at: int, now: int) -> bool:
+    """Whether a checkpoint after `at` answers is kept once there are `now`.
+
+    Examples
+    --------
+    >>> [at for at in range(1, 41) if worth_keeping(at, 40)]
+    [8, 12, 16, 20, 24, 26, 28, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40]
+    """
+    reach = max(1, (now - at) // SPACING)
+    return 0 < at <= now and at % (1 << (reach.bit_length() - 1)) == 0
+
+
+class Checkpoints:
+    """What was saved after some numbers of answers, within a bound on its arrays' bytes.
+
+    What is saved is never changed afterwards, so that checkpoints share the arrays that did not
+    change between them; shared arrays count once. A copy, and what is unpickled, is empty: only
+    time is lost by that.
+
+    Parameters
+    ----------
+    limit : int, default=2**28
+        Largest number of bytes.
+
+    Attributes
+    ----------
+    nbytes : int
+        Bytes of all arrays kept.
+
+    Examples
+    --------
+    >>> kept = Checkpoints()
+    >>> for n in range(1, 41):
+    ...     kept.add(n, {"a": np.array([float(n)])})
+    >>> kept.latest(25)
+    (24, {'a': array([24.])})
+    >>> kept.at
+    [8, 12, 16, 20, 24]
+    >>> kept.latest(7) is None
+    True
+    """
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self._forget()
+
+    def _forget(self) -> None:
+        self.nbytes = 0
+        self._saved: dict[int, Any] = {}
+        self._uses: dict[int, int] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"limit": self.limit}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.limit = state["limit"]
+        self._forget()
+
+    @property
+    def at(self) -> list[int]:
+        """Numbers of answers after which something was saved, ascending."""
+        return list(self._saved)
+
+    def add(self, at: int, saved: Any) -> None:
+        """Save what holds after `at` answers, more than before; thin out what is older.
+
+        Parameters
+        ----------
+        at : int
+            Number of answers.
+        saved : nested tuples and dicts of arrays and anything else
+            Not to be changed by anybody afterwards.
+        """
+        self._saved[at] = saved
+        for array in _arrays(saved):
+            uses = self._uses.get(id(array), 0)
+            self._uses[id(array)] = uses + 1
+            self.nbytes += 0 if uses else array.nbytes
+        for old in [old for old in self._saved if not worth_keeping(old, at)]:
+            self._drop(old)
+        while self.nbytes > self.limit and self._saved:
+            before = [0, *self._saved]
+            lost = {n: (n - b) / (at - n + 1) for b, n in zip(before, self._saved, strict=False)}
+            self._drop(min(lost, key=lost.__getitem__))
+
+    def latest(self, length: int) -> tuple[int, Any] | None:
+        """Drop what is later than `length` answers and give the last that is left, if any."""
+        for late in [at for at in self._saved if at > length]:
+            self._drop(late)
+        return next(reversed(self._saved.items()), None)
+
+    def _drop(self, at: int) -> None:
+        for array in _arrays(self._saved.pop(at)):
+            self._uses[id(array)] -= 1
+            if not self._uses[id(array)]:
+                del self._uses[id(array)]
+                self.nbytes -= array.nbytes
+
+
+def _arrays(saved: Any) -> Iterator[NDArray[Any]]:
+    if isinstance(saved, np.ndarray):
+        yield saved
+    elif isinstance(saved, (tuple, dict)):
+        for part in saved.values() if isinstance(saved, dict) else saved:
+            yield from _arrays(part)
+
+
+def copied(value: Any) -> Any:
+    """Copy an array, or a list, set or dict and the lists and sets that it holds.
+
+    Examples
+    --------
+    >>> members = {0: [1, 2]}
+    >>> copy = copied(members)
+    >>> members[0].append(3)
+    >>> copy
+    {0: [1, 2]}
+    """
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    return value.copy() if isinstance(value, (np.ndarray, list, set)) else value
