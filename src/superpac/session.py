@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from superpac.affinity.base import Progress, no_progress
+from superpac.answers import Link
 from superpac.data import Dataset, load
-from superpac.errors import ConflictError, InputError
+from superpac.errors import ConflictError, ContradictionError, InputError
 from superpac.events import Draft, Event
 from superpac.folding import UNDOABLE, Fold
 from superpac.log import Log, MemoryLog
@@ -303,7 +304,8 @@ class Session:
         Parameters
         ----------
         answers : sequence of (i, j, answer)
-            What was said; pairs that are implied already are left out.
+            What was said; pairs that are implied already are left out. A strategy that takes
+            answers as evidence is told of contradictions, and of pairs that were asked before.
         annotator, expected_seq, elapsed_ms
             As in :meth:`tell`.
         key : str
@@ -314,7 +316,9 @@ class Session:
         list of Receipt
         """
         with self._lock:
-            trial = self._fold.state.constraints.copy()
+            state = self._fold.state
+            trial = state.constraints.copy()
+            asked = {frozenset((a.i, a.j)) for a in state.answers if self.strategy.evidence}
             drafts: list[Draft] = []
             for n, (i, j, answer) in enumerate(answers):
                 if f"{key}/{n}" in self._keys:
@@ -324,9 +328,13 @@ class Session:
                         for e in self._fold.events
                         if e.body.get("group") == event.body.get("group")
                     ]
-                trial.check(i, j, answer)
-                if trial.implied(i, j) is None or answer == "unsure":
-                    trial.add(i, j, answer, self.seq + n + 1)
+                try:
+                    trial.check(i, j, answer)
+                except ContradictionError:
+                    if not self.strategy.evidence:
+                        raise
+                if trial.implied(i, j) != answer or frozenset((i, j)) in asked:
+                    trial.take(Link(self.seq + n + 1, i, j, answer))
                     body = {"i": int(i), "j": int(j), "answer": answer, "group": key}
                     took = elapsed_ms if not drafts else 0
                     drafts.append(Draft("answer", body, annotator, f"{key}/{n}", took))

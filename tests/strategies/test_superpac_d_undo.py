@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from superpac.data import Dataset
+from superpac.errors import InputError
 from superpac.metrics import clustering_error
 from superpac.oracles import NoisyOracle, TruthOracle, simulate
 from superpac.session import Session
@@ -145,6 +146,22 @@ def test_repeats_and_contradictions_are_taken_in_and_recorded(session, items):
     assert session.strategy.votes.mistaken() == []
     session.redo()
     assert len(session.fold.state.answers) == 23
+    assert believed(session) == believed(opened(session, items))
+
+
+def test_several_answers_at_once_may_repeat_and_contradict(items):
+    session = Session.create(items, SPEC)
+    session.tell("same", (0, 1))
+    session.tell("different", (1, 2))
+    told = [(0, 1, "same"), (0, 2, "different"), (0, 3, "same"), (2, 3, "same")]
+    assert [r.seq for r in session.tell_many(told, key="k")] == [3, 4, 5]  # 0 and 2: implied
+    assert believed(session) == believed(opened(session, items))
+    assert session.strategy.votes.net(0, 1) == 2
+    for wrong in [(0, 9999, "same"), (-1, 3, "same"), (4, 4, "same"), (4, 5, "maybe")]:
+        with pytest.raises(InputError):
+            session.tell_many([(7, 8, "same"), wrong], key="w")
+    assert session.seq == 5
+    assert session.undo() == [3, 4, 5]
     assert believed(session) == believed(opened(session, items))
 
 
