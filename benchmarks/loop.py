@@ -33,6 +33,7 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=9)
     parser.add_argument("--questions", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, default=0, help="for runs side by side")
     parser.add_argument("--no-exact", action="store_true", help="leave out the from-scratch loop")
     parser.add_argument("--no-sklearn", action="store_true", help="leave out scikit-learn")
     parser.add_argument("--out", type=Path, help="append every finished run here, and skip those")
@@ -44,7 +45,7 @@ def main() -> None:
     runs: dict[str, list[dict]] = {"warm": [], "exact": []}
     items = load(args.data)
     graph = None
-    for seed in range(args.seeds):
+    for seed in range(args.first_seed, args.first_seed + args.seeds):
         shuffled = items.shuffled(seed)
         for refit in ("warm",) if args.no_exact else ("warm", "exact"):
             key = (args.data, args.affinity, args.dim, args.questions, seed, refit)

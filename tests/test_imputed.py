@@ -56,9 +56,6 @@ def test_block_product_matches_the_formed_matrix(seed, partly):
     model = ImputedSpectral(A, 24)
     formed = model.matrix(known)
     operator = model._operator(known)
-    if operator is None:  # an isolated point
-        assert (formed.sum(axis=1) == 0).any()
-        return
     V = np.random.default_rng(seed).normal(size=(24, 5))
     got = operator.step(V, V, 1.0, 0.0, 0.0)
     np.testing.assert_allclose(got, normalized_affinity(formed) @ V, atol=1e-12)
@@ -127,3 +124,20 @@ def test_original_affinity_is_never_changed(subspace_problem):
     assert (before != A).nnz == 0
     assert model.A.data.max() == pytest.approx(2.0)
     np.testing.assert_array_equal(model.A.indices, before.indices)
+
+
+def test_points_without_neighbours_are_followed_warm(subspace_problem):
+    A, y = subspace_problem
+    lonely = A.tolil()
+    lonely[:4, :] = 0
+    lonely[:, :4] = 0
+    model = ImputedSpectral(lonely.tocsr(), 5, seed=1)
+    model.exact()
+    sets = np.full(len(y), -1)
+    sets[10:60:5] = y[10:60:5]
+    known = KnownSets(sets, 5)
+    operator = model._operator(known)
+    assert chebyshev_vectors(operator, model._vectors, 5, sweeps=30) is not None
+    warm = model.warm(known, step=1)
+    cold = ImputedSpectral(lonely.tocsr(), 5, seed=1).exact(known, step=1)
+    assert adjusted_rand(cold[4:], warm[4:]) > 0.95

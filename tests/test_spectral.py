@@ -29,10 +29,10 @@ def test_eigenvalues_match_a_dense_solver_on_any_graph(n, density, seed):
     k = min(4, n)
     E = spectral.spectral_embedding(A, k, random_state=0)
     S = spectral.normalized_affinity(sparse.csr_array(A)).toarray()
-    # isolated points have an empty row in S; they count as components of eigenvalue 1
-    S[np.diag_indices(n)] += A.sum(axis=1) == 0
-    want = np.sort(np.linalg.eigvalsh(S))[::-1][:k]
-    if E.n_components <= k:
+    alone = A.sum(axis=1) == 0  # set aside: an empty row of S, and of the embedding
+    want = np.sort(np.linalg.eigvalsh(S[~alone][:, ~alone]))[::-1][:k]
+    if E.n_components - alone.sum() <= k <= n - alone.sum():
+        assert not E.vectors[alone].any()
         np.testing.assert_allclose(E.values, want, atol=1e-8)
         np.testing.assert_allclose(S @ E.vectors, E.vectors * E.values, atol=1e-7)
         np.testing.assert_allclose(E.vectors.T @ E.vectors, np.eye(k), atol=1e-8)
@@ -57,6 +57,16 @@ def test_more_components_than_clusters_warns_and_ignores_the_crumbs():
     assert len(set(labels[:60])) == 1
     assert len(set(labels[60:120])) == 1
     assert labels[0] != labels[60]
+
+
+@pytest.mark.filterwarnings("ignore::superpac.errors.DisconnectedGraphWarning")
+def test_points_without_neighbours_take_no_cluster():
+    A = random_graph(80, 0.0, 0)
+    A[:76, :76] = block_graph([40, 36]) + 0.001 * (1 - np.eye(76))
+    labels = spectral.spectral_clustering(A, 2 + 3, random_state=0)
+    assert len(set(labels[:76])) == 5
+    two = spectral.spectral_clustering(A, 2, random_state=0)
+    assert len(set(two[:40])) == len(set(two[40:76])) == 1
 
 
 @pytest.mark.filterwarnings("ignore::superpac.errors.DisconnectedGraphWarning")

@@ -248,9 +248,13 @@ class ImputedSpectral:
         inside = known.set_of >= 0
         sizes = np.bincount(known.set_of[inside], minlength=known.n_sets)
         degree[inside] += self.must_link * (sizes[known.set_of[inside]] - 1)
-        if (degree <= 0).any():
-            return None
         component = self._components(data, known)
+        # points without a neighbour are set aside, as in spectral_embedding
+        joined = np.flatnonzero(degree > 0)
+        component[degree <= 0] = -1
+        if joined.size == 0:
+            return None
+        component[joined] = np.unique(component[joined], return_inverse=True)[1]
         if component.max() >= self.n_clusters:
             return None
         return _Operator(self.A, data, degree, known, self.must_link, component)
@@ -316,10 +320,11 @@ class _Operator:
         component: NDArray[np.int32],
     ) -> None:
         self.A, self.data, self.degree = A, data, degree
-        self.scale = 1.0 / np.sqrt(degree)
+        self.scale = np.divide(1.0, np.sqrt(degree), out=np.zeros(degree.size), where=degree > 0)
         self.set_of = known.set_of
         inside = np.flatnonzero(known.set_of >= 0)
-        rows = np.arange(A.shape[0])
+        rows = np.flatnonzero(component >= 0)
+        component, degree = component[rows], degree[rows]
         self.top = np.zeros((A.shape[0], int(component.max()) + 1))
         self.top[rows, component] = np.sqrt(degree)  # the exact eigenvectors of eigenvalue 1
         self.own = np.zeros(A.shape[0])  # a point is no neighbour of its own clique

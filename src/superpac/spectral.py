@@ -156,9 +156,10 @@ def top_eigenvectors_dense(S: sparse.csr_array, k: int) -> tuple[FloatArray, Flo
 def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) -> Embedding:
     """Leading eigenvectors of the normalised affinity, right on disconnected graphs too.
 
-    Spectra are computed per connected component and merged. When there are more components than
-    `n_vectors`, components smaller than a quarter of the mean cluster size are set aside first
-    (their rows are zero), then the largest are kept.
+    Spectra are computed per connected component and merged. Points without any neighbour are set
+    aside (their rows are zero): each would take an eigenvector, and so a cluster, for itself. When
+    there are still more components than `n_vectors`, those smaller than a quarter of the mean
+    cluster size are set aside too, then the largest are kept.
 
     Parameters
     ----------
@@ -199,11 +200,13 @@ def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) 
         return Embedding(vectors, values, 1, component)
 
     sizes = np.bincount(component, minlength=count)
-    kept = np.argsort(-sizes, kind="stable")
-    if count > n_vectors:
-        kept = kept[sizes[kept] >= 0.25 * n / n_vectors][:n_vectors]
-        if kept.size == 0:
-            kept = np.argsort(-sizes, kind="stable")[:n_vectors]
+    largest = np.argsort(-sizes, kind="stable")
+    kept = largest[sizes[largest] > 1]
+    if kept.size > n_vectors:
+        kept = kept[sizes[kept] >= 0.25 * n / n_vectors]
+    if kept.size == 0:
+        kept = largest
+    kept = kept[:n_vectors]
     found: list[tuple[float, NDArray[np.intp], FloatArray]] = []
     for c in kept:
         members = np.flatnonzero(component == c)
