@@ -15,9 +15,10 @@ import numba
 import numpy as np
 from numba import njit, prange
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from superpac.affinity._elastic_net import elastic_net
-from superpac.affinity._vectors import dot, gram, largest, subtract
+from superpac.affinity._vectors import dot, gram, largest, product, subtract
 from superpac.affinity.base import FloatArray, Progress
 
 _DONE, _LOOK, _GROW = 0, 1, 2  # a point is finished, needs a product, needs larger buffers
@@ -194,9 +195,8 @@ def _weights(X, start, correlation, gamma, tau, gammas):
         gammas[p] = gamma * tau / exact if exact > 0.0 else 0.0
 
 
-def _buffers(cap: int, room: int, d: int) -> tuple[np.ndarray, ...]:
+def _buffers(threads: int, cap: int, room: int, d: int) -> tuple[np.ndarray, ...]:
     """What each thread works in when a point may have `cap` atoms."""
-    threads = numba.get_num_threads()
     return (
         np.empty((threads, cap, cap)),
         np.empty((threads, cap, cap)),
@@ -241,41 +241,44 @@ def ensc_coefficients(
     precision = 4 * np.sqrt(d) * float(np.finfo(np.float32).eps)
     block = int(min(n, _BLOCK, max(16, working_memory // (4 * n))))
     cap, room = min(n, 256), min(n, _CANDIDATES)
-    buffers = _buffers(cap, room, d)
+    threads = numba.get_num_threads()
+    buffers = _buffers(threads, cap, room, d)
     atoms = np.zeros((block, cap), dtype=np.int64)
     coefs = np.zeros((block, cap))
     deltas = np.zeros((block, d))
     gammas = np.zeros(block)
     correlation = np.empty((block, n), dtype=np.float32)
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    for start in range(0, n, block):
-        stop = min(start + block, n)
-        size = stop - start
-        here = np.matmul(X32[start:stop], X32.T, out=correlation[:size])
-        _weights(X, start, here, gamma, tau, gammas)
-        sizes = np.zeros(size, dtype=np.int64)
-        states = np.full(size, _DONE)
-        running = np.flatnonzero(gammas[:size] > 0)
-        if running.size < size:
-            here = here[running]  # row p belongs to running[p]
-        while running.size:
-            _block(
-                X, start, running, here, gammas, tau, tol, precision,
-                atoms, coefs, sizes, deltas, states, *buffers,
-            )  # fmt: skip
-            running = running[states[running] != _DONE]
-            if np.any(states[running] == _GROW):
-                wider = min(n, 2 * cap) - cap
-                atoms = np.pad(atoms, ((0, 0), (0, wider)))
-                coefs = np.pad(coefs, ((0, 0), (0, wider)))
-                cap += wider
-                buffers = _buffers(cap, room, d)
-            if running.size:
-                residuals = deltas[running].astype(np.float32)
-                here = np.matmul(residuals, X32.T, out=correlation[: running.size])
-        used = np.arange(cap) < sizes[:, None]
-        found.append((sizes, atoms[:size][used], coefs[:size][used]))
-        progress(stop, n)
+    with threadpool_limits(1, user_api="blas"):
+        for start in range(0, n, block):
+            stop = min(start + block, n)
+            size = stop - start
+            here = correlation[:size]
+            product(X32[start:stop], X32.T, here, threads)
+            _weights(X, start, here, gamma, tau, gammas)
+            sizes = np.zeros(size, dtype=np.int64)
+            states = np.full(size, _DONE)
+            running = np.flatnonzero(gammas[:size] > 0)
+            if running.size < size:
+                here = here[running]  # row p belongs to running[p]
+            while running.size:
+                _block(
+                    X, start, running, here, gammas, tau, tol, precision,
+                    atoms, coefs, sizes, deltas, states, *buffers,
+                )  # fmt: skip
+                running = running[states[running] != _DONE]
+                if np.any(states[running] == _GROW):
+                    wider = min(n, 2 * cap) - cap
+                    atoms = np.pad(atoms, ((0, 0), (0, wider)))
+                    coefs = np.pad(coefs, ((0, 0), (0, wider)))
+                    cap += wider
+                    buffers = _buffers(threads, cap, room, d)
+                if running.size:
+                    here = correlation[: running.size]
+                    product(deltas[running].astype(np.float32), X32.T, here, threads)
+            used = np.arange(cap) < sizes[:, None]
+            found.append((sizes, atoms[:size][used], coefs[:size][used]))
+            progress(stop, n)
     indptr = np.concatenate(([0], np.cumsum(np.concatenate([sizes for sizes, _, _ in found]))))
     indices = np.concatenate([index for _, index, _ in found])
     data = np.concatenate([value for _, _, value in found])

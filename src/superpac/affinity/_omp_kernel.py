@@ -8,11 +8,13 @@ the choice is the one of double precision throughout.
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 from numba import njit, prange
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
-from superpac.affinity._vectors import dot, largest
+from superpac.affinity._vectors import dot, largest, product
 from superpac.affinity.base import FloatArray, Progress
 
 _DEPENDENT = 1e-14  # squared sine under which an atom counts as a combination of the chosen ones
@@ -176,11 +178,12 @@ def omp_coefficients(
     atoms = np.zeros((n, k), dtype=np.int64)
     weights = np.zeros((n, k))
     sizes = np.zeros(n, dtype=np.int64)
-    if 4.0 * n * n <= working_memory:
-        _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress)
-    else:
-        size = int(min(n, max(16, working_memory // (4 * n))))
-        _with_blocks(X, X32, eps, precision, atoms, weights, sizes, min(size, 512), progress)
+    with threadpool_limits(1, user_api="blas"):
+        if 4.0 * n * n <= working_memory:
+            _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress)
+        else:
+            size = int(min(n, 512, max(16, working_memory // (4 * n))))
+            _with_blocks(X, X32, eps, precision, atoms, weights, sizes, size, progress)
     used = np.arange(k) < sizes[:, None]
     indptr = np.concatenate(([0], np.cumsum(sizes)))
     C = sparse.csr_array((weights[used], atoms[used], indptr), shape=(n, n))
@@ -210,7 +213,8 @@ def _with_blocks(X, X32, eps, precision, atoms, weights, sizes, block, progress)
         R[: stop - start] = X[part]
         running = np.flatnonzero(np.any(X[part] != 0, axis=1))
         while running.size:
-            here = np.matmul(R[running].astype(np.float32), X32.T, out=correlation[: running.size])
+            here = correlation[: running.size]
+            product(R[running].astype(np.float32), X32.T, here, numba.get_num_threads())
             _step_block(
                 X, start, running, here, eps, precision,
                 atoms[part], weights[part], sizes[part], L, b, R,

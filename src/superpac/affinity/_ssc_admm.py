@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 from numba import njit, prange
 from scipy.linalg import cho_factor, cho_solve, svd
 
+from superpac.affinity._vectors import product
 from superpac.affinity.base import FloatArray, Progress
 
 
@@ -83,6 +85,13 @@ def shrink(Z: FloatArray, U: FloatArray, V: FloatArray, threshold: float) -> flo
     return float(worst.max(initial=0.0))
 
 
+def times(A: FloatArray, B: FloatArray) -> FloatArray:
+    """A B on Numba's threads."""
+    out = np.empty((A.shape[0], B.shape[1]))
+    product(A, B, out, numba.get_num_threads())
+    return out
+
+
 def smallest_of_largest(columns: FloatArray) -> float:
     """The smallest column maximum, columns of zeros left out; 0 when all are zero."""
     tops = columns.max(axis=0)
@@ -106,7 +115,8 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
     if settings.affine:
         system += mu2
     A = cho_solve(cho_factor(system, lower=True, overwrite_a=True), np.eye(n), overwrite_b=True)
-    fixed = A @ (mu1 * G)
+    A = np.ascontiguousarray(A)
+    fixed = times(A, mu1 * G)
     if settings.affine:
         fixed += mu2 * A.sum(axis=1, keepdims=True)
     del G, system
@@ -116,7 +126,7 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
     sums = np.zeros(n)  # scaled multiplier of 1'C = 1'
     done = 0
     while done < settings.max_iter:
-        np.matmul(A, V, out=Z)
+        product(A, V, Z, numba.get_num_threads())
         Z *= mu2
         Z += fixed
         if settings.affine:
@@ -157,9 +167,11 @@ def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tupl
     left, s, rightT = svd(Y, full_matrices=False, lapack_driver="gesdd")
     rank = int(np.sum(s > s[0] * max(d, n) * np.finfo(float).eps))
     left, s, rightT = np.ascontiguousarray(left[:, :rank]), s[:rank, None], rightT[:rank]
+    leftT = np.ascontiguousarray(left.T)
     kappa = mu2 / mu1 + 1.0 / g**2
     inverse = 1.0 / (s**2 + kappa)
-    SVt = s * rightT
+    SVt = np.ascontiguousarray(s * rightT)
+    VS = np.ascontiguousarray(SVt.T)
     # what the affine constraint adds: a rank-one change of the inverse
     y_ones = SVt.sum(axis=1, keepdims=True)
     a_top = (1.0 - SVt.T @ (inverse * y_ones)) / mu2
@@ -176,16 +188,16 @@ def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tupl
     norms = np.zeros((16, 2, n))
     done = 0
     while done < settings.max_iter:
-        a = SVt @ V
-        e = left.T @ H - a
-        Z = V + SVt.T @ (inverse * e)
+        a = times(SVt, V)
+        e = times(leftT, H) - a
+        Z = V + times(VS, inverse * e)
         span = a + s**2 * (inverse * e)  # left' Y Z
         if settings.affine:
             push = a_share * (1.0 - affine_sums - Z.sum(axis=0))
             Z += a_top * push
             span += (SVt @ a_top) * push
-        left_f = left @ ((inverse - 1.0 / kappa) * e - a / kappa)
-        left_span = left @ span
+        left_f = times(left, (inverse - 1.0 / kappa) * e - a / kappa)
+        left_span = times(left, span)
         stretch = np.diag(Z).copy()
         np.fill_diagonal(Z, 0.0)
         _outlier_pass(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from superpac.affinity._ssc_admm import Settings, noisy, with_outliers
 from superpac.affinity.base import (
@@ -170,7 +171,7 @@ class SSC(AffinityEstimator):
         )
         n, d = X.shape
         small = n * (n + d) < SMALL
-        with use_threads(1 if small else self.n_jobs):
+        with use_threads(1 if small else self.n_jobs), threadpool_limits(1, user_api="blas"):
             C, self.n_iter_ = solve(np.asfortranarray(X.T), settings, progress)
         progress(self.max_iter, self.max_iter)
         self.coefficients_ = sparse.csr_array(C.T)
