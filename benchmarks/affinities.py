@@ -1,24 +1,30 @@
 """Affinities and the spectral step beside their peers, in CPU seconds of one run.
 
 Peers solve the same problem for a sample of the points; their time is scaled up to all of them.
-spams and skglm come with `make bench`.
+Everybody runs on one thread, where CPU seconds hold no busy waiting. spams and skglm come with
+`make bench`.
 
-    python benchmarks/affinities.py                       # USPS: EnSC, SSC-OMP, spectral step
+    python benchmarks/affinities.py                       # USPS beside peers, then TSC on 70,000
+    python benchmarks/affinities.py --only compare        # USPS: EnSC, SSC-OMP, spectral step
     python benchmarks/affinities.py --only figures        # error on every set beside the reference
     python benchmarks/affinities.py --only tsc70k         # TSC on 70,000 digits: memory and time
+    python benchmarks/affinities.py --json out.json       # the same numbers, to a file as well
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import SpectralClustering
 from sklearn.linear_model import ElasticNet, orthogonal_mp
+from threadpoolctl import threadpool_limits
 
 from superpac.affinity.base import unit_rows
 from superpac.affinity.registry import make_affinity
@@ -118,60 +124,71 @@ def sklearn_omp(X: np.ndarray, sample: np.ndarray, k: int) -> None:
             orthogonal_mp(D.columns, x, n_nonzero_coefs=k)
 
 
-def compare(items: Dataset, arpack: bool) -> None:
+def beside(step: str, ours: float, peer: str, theirs: float | None) -> dict:
+    """Print one row of the table, and give it as a record."""
+    right = "not installed | |" if theirs is None else f"{theirs:.0f} | {theirs / ours:.0f}x |"
+    print(f"| {step} | {ours:.2f} | {peer} | {right}", flush=True)
+    ratio = None if theirs is None else theirs / ours
+    return {"step": step, "cpu_s": ours, "peer": peer, "peer_cpu_s": theirs, "ratio": ratio}
+
+
+def peer_cpu(work: Callable[[np.ndarray], object], n: int, size: int) -> float | None:
+    """CPU seconds of a peer for all `n` points, from `size` of them; None when it is missing."""
+    sample = np.random.default_rng(0).choice(n, size + 2, replace=False)
+    try:
+        with threadpool_limits(1):
+            work(sample[size:])  # compilation and caches
+            return cpu(lambda: work(sample[:size]))[0] * n / size
+    except ImportError:
+        return None
+
+
+def compare(items: Dataset, arpack: bool) -> list[dict]:
     """EnSC, SSC-OMP and the spectral step on one set, beside their peers."""
     X = unit_rows(items.points())
     n, K = len(items), items.n_classes
-    rng = np.random.default_rng(0)
-    print("| step | this project | peer | peer, CPU s | ratio |")
+    rows = []
+    print("| step | this project, CPU s | peer | peer, CPU s | ratio |")
     print("| --- | --- | --- | --- | --- |")
-    graph = None
+    graphs = {}
     for gamma in (5.0, 50.0):
         name = f"ensc:gamma={gamma:g}"
         warm_up(name)
-        ours, found = cpu(lambda name=name: make_affinity(name, K).affinity(X))
-        graph = found if graph is None else graph
+        ours, graphs[gamma] = cpu(lambda name=name: make_affinity(name, K, n_jobs=1).affinity(X))
         for peer, solve, size in (
             ("spams", spams_net, 150),
             ("skglm", skglm_net, 60),
             ("scikit-learn ElasticNet", sklearn_net, 2),
         ):
-            sample = rng.choice(n, size + 3, replace=False)
-            try:
-                net(solve, X, sample[size:], gamma, 0.9)  # compilation and caches
-                theirs, _ = cpu(
-                    lambda solve=solve, part=sample[:size], g=gamma: net(solve, X, part, g, 0.9)
-                )
-            except ImportError:
-                print(f"| EnSC gamma {gamma:g} | {ours:.1f} s | {peer} | not installed | |")
-                continue
-            theirs *= n / size
-            row = f"| EnSC gamma {gamma:g} | {ours:.1f} s | {peer} ({size} points) "
-            print(f"{row}| {theirs:.0f} | {theirs / ours:.0f}x |", flush=True)
+            theirs = peer_cpu(
+                lambda part, solve=solve, g=gamma: net(solve, X, part, g, 0.9), n, size
+            )
+            rows.append(beside(f"EnSC gamma {gamma:g}", ours, f"{peer} ({size} points)", theirs))
     warm_up("ssc-omp:k=5")
-    ours, _ = cpu(lambda: make_affinity("ssc-omp:k=10", K).affinity(X))
-    sample = rng.choice(n, 60, replace=False)
-    theirs, _ = cpu(lambda: sklearn_omp(X, sample, 10))
-    theirs *= n / sample.size
-    row = f"| SSC-OMP k 10 | {ours:.1f} s | scikit-learn orthogonal_mp ({sample.size} points) "
-    print(f"{row}| {theirs:.0f} | {theirs / ours:.0f}x |", flush=True)
+    ours, _ = cpu(lambda: make_affinity("ssc-omp:k=10", K, n_jobs=1).affinity(X))
+    theirs = peer_cpu(lambda part: sklearn_omp(X, part, 10), n, 60)
+    rows.append(beside("SSC-OMP k 10", ours, "scikit-learn orthogonal_mp (60 points)", theirs))
     if arpack:
+        graph = graphs[5.0]
         spectral_clustering(np.ones((40, 40)), 2, random_state=0)
         ours, labels = cpu(lambda: spectral_clustering(graph, K, random_state=0))
         model = SpectralClustering(K, affinity="precomputed", eigen_solver="arpack", random_state=0)
-        theirs, fitted = cpu(lambda: model.fit(graph))
+        with threadpool_limits(1):
+            theirs, fitted = cpu(lambda: model.fit(graph))
         error, other = (
             100 * clustering_error(items.y, found) for found in (labels, fitted.labels_)
         )
-        row = f"| spectral step, error {error:.1f}% | {ours:.2f} s "
-        row += f"| scikit-learn SpectralClustering, error {other:.1f}% "
-        print(f"{row}| {theirs:.1f} | {theirs / ours:.0f}x |")
+        step = f"spectral step after EnSC gamma 5, error {error:.1f}%"
+        peer = f"scikit-learn SpectralClustering (arpack), error {other:.1f}%"
+        rows.append({**beside(step, ours, peer, theirs), "error": error, "peer_error": other})
+    return rows
 
 
-def figures() -> None:
+def figures() -> list[dict]:
     """Error of every method beside the reference."""
     print("| data | affinity | neighbours a row | CPU s | error | reference | within 2 points |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
+    rows = []
     for data, name, (low, high) in FIGURES:
         items = load(data)
         if data == "yaleb":
@@ -195,36 +212,53 @@ def figures() -> None:
         good = "yes" if low - 2 <= error <= high + 2 else "NO"
         row = f"| {data} | {name} | {graph.nnz / len(items):.1f} | {seconds:.1f} | {error:.1f}% "
         print(f"{row}| {span} | {good} |", flush=True)
+        rows.append({"data": data, "affinity": name, "cpu_s": seconds, "error": float(error)})
+    return rows
 
 
-def tsc70k() -> None:
+def tsc70k() -> list[dict]:
     """TSC on all 70,000 MNIST digits."""
     items = load("mnist70k")
     warm_up("tsc:q=5")
     begun, used = time.perf_counter(), time.process_time()
     graph = make_affinity("tsc:q=5", 10).affinity(items.points())
     wall, used = time.perf_counter() - begun, time.process_time() - used
-    labels = spectral_clustering(graph, 10, random_state=0)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    labels = spectral_clustering(graph, 10, random_state=0)
+    both = time.perf_counter() - begun
+    error = 100 * clustering_error(items.y, labels)
+    print("| data | method | wall s | CPU s | with the spectral step, wall s | peak GB | error |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     print(
-        f"TSC q 5 on {len(items)} digits: {wall:.0f} s wall, {used:.0f} CPU s, with the spectral "
-        f"step {time.perf_counter() - begun:.0f} s; peak memory {peak:.1f} GB; "
-        f"error {100 * clustering_error(items.y, labels):.1f}%"
+        f"| MNIST, {len(items)} digits | TSC q 5 | {wall:.0f} | {used:.0f} | {both:.0f} "
+        f"| {peak:.1f} | {error:.1f}% |"
     )
+    return [
+        {"data": "mnist70k", "affinity": "tsc:q=5", "wall_s": wall, "cpu_s": used,
+         "wall_with_spectral_s": both, "peak_gb": peak, "error": error}
+    ]  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=["compare", "figures", "tsc70k"], default="compare")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=["compare", "figures", "tsc70k"])
     parser.add_argument("--data", default="usps")
     parser.add_argument("--no-arpack", action="store_true", help="leave out the slow spectral peer")
+    parser.add_argument("--json", type=Path, help="file for the numbers as JSON")
     args = parser.parse_args()
-    if args.only == "compare":
-        compare(load(args.data), not args.no_arpack)
-    elif args.only == "figures":
-        figures()
-    else:
-        tsc70k()
+    found: dict[str, list[dict]] = {}
+    # the 70,000 first: peak memory is that of the whole process
+    if args.only in (None, "tsc70k"):
+        found["tsc70k"] = tsc70k()
+        print()
+    if args.only in (None, "compare"):
+        found["compare"] = compare(load(args.data), not args.no_arpack)
+    if args.only == "figures":
+        found["figures"] = figures()
+    if args.json:
+        args.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

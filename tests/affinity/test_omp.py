@@ -63,6 +63,16 @@ def test_blocks_and_gram_agree_on_noiseless_data() -> None:
     np.testing.assert_allclose(whole @ X, X, atol=1e-6)
 
 
+@pytest.mark.parametrize("memory", [1e9, 0.0], ids=["gram", "blocks"])
+def test_residuals_far_below_the_coarse_search(memory: float) -> None:
+    """Points a hair off a line: after one atom all correlations are under half a step."""
+    rng = np.random.default_rng(4)
+    X = unit_rows(np.eye(1, 12) + 1e-4 * rng.normal(size=(60, 12)))
+    C = pursue(X, 4, eps=1e-9, memory=memory)
+    expected = [set(np.flatnonzero(reference(X, j, 4))) for j in range(60)]
+    assert [set(np.flatnonzero(c)) for c in C] == expected
+
+
 def test_eps_ends_a_pursuit_early() -> None:
     X = unit_rows(np.random.default_rng(1).normal(size=(100, 20)))
     C = pursue(X, 15, eps=0.5)

@@ -1,8 +1,9 @@
-"""Orthogonal matching pursuit of many points on all others: float32 search, float64 arithmetic.
+"""Orthogonal matching pursuit of many points on all others: a coarse search, exact arithmetic.
 
 The search for the next atom needs the correlation of every point with every residual. That is done
-in single precision, and whatever comes close to the best is compared again in double precision, so
-the choice is the one of double precision throughout.
+coarsely (in 16-bit fixed point where the Gram matrix fits in memory, as reading it is what takes
+the time, else in single precision), and whatever comes as close to the best as the coarseness
+allows is compared again in double precision. So the choice is that of double precision throughout.
 """
 # mypy: disable-error-code="no-untyped-def"
 
@@ -18,36 +19,66 @@ from superpac.affinity._vectors import dot, largest, product
 from superpac.affinity.base import FloatArray, Progress
 
 _DEPENDENT = 1e-14  # squared sine under which an atom counts as a combination of the chosen ones
+_STEPS = 32767  # of the fixed-point Gram matrix between 0 and 1
 _TILE = 1024  # correlations updated at a time, small enough to stay in the first-level cache
 
 
 @njit(cache=True)
-def _best_atom(X, r, correlation, j, chosen, size, margin):
-    """The i of largest |<x_i, r>|, neither j nor chosen, ties to the lowest index; -1: none."""
-    N = correlation.shape[0]
-    correlation[j] = 0.0
+def _top(part, low, j, chosen, size):
+    """Largest magnitude in the tile that starts at `low`, once j and the chosen are blanked out."""
+    for s in range(size + 1):
+        i = (j if s == size else chosen[s]) - low
+        if 0 <= i < part.shape[0]:
+            part[i] = 0.0
+    at = largest(part)
+    return abs(part[at]) if at >= 0 else np.float32(0.0)
+
+
+@njit(cache=True)
+def _among(i, chosen, size):
+    found = False
     for s in range(size):
-        correlation[chosen[s]] = 0.0
-    top = largest(correlation)
-    if top < 0:
-        return -1
-    bar = abs(correlation[top]) - margin
+        found = found or chosen[s] == i
+    return found
+
+
+@njit(cache=True)
+def _best_atom(X, r, correlation, tops, margin, j, chosen, size):
+    """The i of largest |<x_i, r>|, neither j nor chosen, ties to the lowest index; -1: none."""
+    bar = tops.max() - margin
     best, strongest = -1, 0.0
-    for low in range(0, N, _TILE):
-        high = min(low + _TILE, N)
-        top = largest(correlation[low:high])
-        if top < 0 or abs(correlation[low + top]) < bar:
+    for tile in range(tops.shape[0]):
+        if tops[tile] < bar:
             continue
-        for i in range(low, high):
-            if abs(correlation[i]) >= bar and i != j:
-                new = True
-                for s in range(size):
-                    new = new and chosen[s] != i
-                if new:
-                    exact = abs(dot(X[i], r))
-                    if exact > strongest * (1.0 + 1e-12):
-                        best, strongest = i, exact
+        low = tile * _TILE
+        for i in range(low, min(low + _TILE, correlation.shape[0])):
+            if abs(correlation[i]) >= bar and i != j and not _among(i, chosen, size):
+                exact = abs(dot(X[i], r))
+                if exact > strongest * (1.0 + 1e-12):
+                    best, strongest = i, exact
     return best
+
+
+@njit(cache=True, fastmath=True)
+def _subtract_four(part, a, x, b, y, c, z, d, w):
+    """Part -= a x + b y + c z + d w: four rows for one pass over the tile."""
+    for i in range(part.shape[0]):
+        first = a * np.float32(x[i]) + b * np.float32(y[i])
+        part[i] -= first + (c * np.float32(z[i]) + d * np.float32(w[i]))
+
+
+@njit(cache=True, fastmath=True)
+def _subtract_one(part, a, x):
+    for i in range(part.shape[0]):
+        part[i] -= a * np.float32(x[i])
+
+
+@njit(cache=True, parallel=True)
+def _fixed_point(values, out):
+    for i in prange(values.shape[0]):
+        for k in range(values.shape[1]):
+            scaled = values[i, k] * np.float32(_STEPS)
+            out[i, k] = np.int16(np.rint(min(max(scaled, -_STEPS), _STEPS)))
 
 
 @njit(cache=True)
@@ -88,30 +119,40 @@ def _extend(X, j, new, chosen, size, L, b, c, r):
 
 
 @njit(cache=True)
-def _pursue(X, G, j, eps, precision, atoms, weights, L, b, r, correlation):
-    """The whole pursuit of one point from the rows of the Gram matrix; the number of atoms."""
+def _pursue(X, G, j, eps, precision, atoms, weights, L, b, r, correlation, tops):
+    """The whole pursuit of one point from the fixed-point Gram matrix; the number of atoms."""
     N = X.shape[0]
     k = atoms.shape[0]
     r[:] = X[j]
     start = np.sqrt(dot(r, r))
+    w = weights.astype(np.float32)
     size = 0
     l1 = 1.0
     while size < k and np.sqrt(dot(r, r)) > eps * start:
-        for low in range(0, N, _TILE):
-            high = min(low + _TILE, N)
+        for tile in range(tops.shape[0]):
+            low, high = tile * _TILE, min((tile + 1) * _TILE, N)
             part = correlation[low:high]
-            part[:] = G[j, low:high]
-            for s in range(size):
-                weight = np.float32(weights[s])
-                row = G[atoms[s], low:high]
-                for i in range(high - low):
-                    part[i] -= weight * row[i]
-        new = _best_atom(X, r, correlation, j, atoms, size, precision * l1)
+            row = G[j, low:high]
+            for i in range(high - low):
+                part[i] = np.float32(row[i])
+            s = 0
+            while s + 4 <= size:
+                _subtract_four(
+                    part, w[s], G[atoms[s], low:high], w[s + 1], G[atoms[s + 1], low:high],
+                    w[s + 2], G[atoms[s + 2], low:high], w[s + 3], G[atoms[s + 3], low:high],
+                )  # fmt: skip
+                s += 4
+            for t in range(s, size):
+                _subtract_one(part, w[t], G[atoms[t], low:high])
+            tops[tile] = _top(part, low, j, atoms, size)
+        # tops and precision are both in steps
+        new = _best_atom(X, r, correlation, tops, precision * l1, j, atoms, size)
         if new < 0 or not _extend(X, j, new, atoms, size, L, b, weights, r):
             break
         size += 1
         l1 = 1.0
         for s in range(size):
+            w[s] = weights[s]
             l1 += abs(weights[s])
     return size
 
@@ -124,9 +165,26 @@ def _pursue_block(X, G, start, eps, precision, atoms, weights, sizes):
         b = np.empty(k)
         r = np.empty(X.shape[1])
         correlation = np.empty(X.shape[0], dtype=np.float32)
+        tops = np.empty((X.shape[0] + _TILE - 1) // _TILE, dtype=np.float32)
         sizes[p] = _pursue(
-            X, G, start + p, eps, precision, atoms[p], weights[p], L, b, r, correlation
+            X, G, start + p, eps, precision, atoms[p], weights[p], L, b, r, correlation, tops
         )
+
+
+@njit(cache=True)
+def _step(X, j, correlation, eps, precision, atoms, weights, size, L, b, r):
+    """One more atom for point j from its correlations; False when it is finished."""
+    tops = np.empty((X.shape[0] + _TILE - 1) // _TILE, dtype=np.float32)
+    for tile in range(tops.shape[0]):
+        low = tile * _TILE
+        tops[tile] = _top(correlation[low : low + _TILE], low, j, atoms, size[0])
+    margin = precision * np.sqrt(dot(r, r))
+    new = _best_atom(X, r, correlation, tops, margin, j, atoms, size[0])
+    if new < 0 or not _extend(X, j, new, atoms, size[0], L, b, weights, r):
+        return False
+    size[0] += 1
+    going = np.sqrt(dot(r, r)) > eps * np.sqrt(dot(X[j], X[j]))
+    return going and size[0] < atoms.shape[0]
 
 
 @njit(cache=True, parallel=True)
@@ -134,16 +192,11 @@ def _step_block(X, start, running, correlation, eps, precision, atoms, weights, 
     """One more atom for each running point from its correlations; -1 marks the finished ones."""
     for q in prange(running.shape[0]):
         p = running[q]
-        j = start + p
-        norm = np.sqrt(dot(R[p], R[p]))
-        new = _best_atom(X, R[p], correlation[q], j, atoms[p], sizes[p], precision * norm)
-        if new < 0 or not _extend(X, j, new, atoms[p], sizes[p], L[p], b[p], weights[p], R[p]):
+        if not _step(
+            X, start + p, correlation[q], eps, precision,
+            atoms[p], weights[p], sizes[p : p + 1], L[p], b[p], R[p],
+        ):  # fmt: skip
             running[q] = -1
-        else:
-            sizes[p] += 1
-            full = sizes[p] == atoms.shape[1]
-            if full or np.sqrt(dot(R[p], R[p])) <= eps * np.sqrt(dot(X[j], X[j])):
-                running[q] = -1
 
 
 def omp_coefficients(
@@ -160,7 +213,7 @@ def omp_coefficients(
     eps : float
         A pursuit ends once its residual is at most `eps` times the length of the point.
     working_memory : float
-        Bytes that blocks of correlations may take. Where the single-precision Gram matrix fits, it
+        Bytes that blocks of correlations may take. Where a 16-bit Gram matrix fits, it
         is the block; otherwise correlations are recomputed, block by block, for every atom.
     progress : callable
         Called as ``progress(done, total)``.
@@ -179,7 +232,7 @@ def omp_coefficients(
     weights = np.zeros((n, k))
     sizes = np.zeros(n, dtype=np.int64)
     with threadpool_limits(1, user_api="blas"):
-        if 4.0 * n * n <= working_memory:
+        if 2.0 * n * n <= working_memory:
             _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress)
         else:
             size = int(min(n, 512, max(16, working_memory // (4 * n))))
@@ -193,8 +246,15 @@ def omp_coefficients(
 
 def _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress):
     n = X.shape[0]
-    G = X32 @ X32.T
+    G = np.empty((n, n), dtype=np.int16)
     block = 256
+    products = np.empty((block, n), dtype=np.float32)
+    for start in range(0, n, block):
+        stop = min(start + block, n)
+        here = products[: stop - start]
+        product(X32[start:stop], X32.T, here, numba.get_num_threads())
+        _fixed_point(here, G[start:stop])
+    precision = np.float32(1.0 + _STEPS * precision)  # half a step in each of two correlations
     for start in range(0, n, block):
         stop = min(start + block, n)
         part = slice(start, stop)

@@ -64,7 +64,7 @@ class SSCOMP(AffinityEstimator):
     Notes
     -----
     Correlations are kept within scikit-learn's ``working_memory`` (``sklearn.set_config``; 1 GiB
-    unless set): up to about 16,000 points then need each inner product once, beyond it they are
+    unless set): up to about 23,000 points then need each inner product once, beyond it they are
     recomputed block by block for every atom.
 
     References
