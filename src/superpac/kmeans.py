@@ -169,7 +169,7 @@ def kmeans(
     --------
     >>> import numpy as np
     >>> kmeans(np.array([[0.0], [0.1], [5.0]]), 2, n_init=3, rng=np.random.RandomState(0)).tolist()
-    [1, 1, 0]
+    [0, 0, 1]
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     given = 0 if start is None else 1

@@ -55,7 +55,7 @@ def respect_answers(
     >>> known.add(1, 2, "different", seq=2)
     True
     >>> respect_answers([0, 1, 1, 1], known, 2).tolist()
-    [1, 1, 0, 1]
+    [0, 0, 1, 1]
     """
     result = np.array(labels, dtype=np.intp)
     touched = constraints.touched
