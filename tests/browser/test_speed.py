@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from labelling import LabelServer, Person
+from labelling import LabelServer, Person, crowding
 from superpac.data import load
 
 ANSWERS, ROUNDS = 30, 3
 LIMIT_MS = float(os.environ.get("SUPERPAC_PAINT_MS", "100"))
-
-
-def crowding() -> float:
-    """How much longer than its own time a plain loop takes: 1 where nobody else computes."""
-    begun, own = time.perf_counter(), time.process_time()
-    total = 0
-    for number in range(5_000_000):
-        total += number
-    return max(1.0, (time.perf_counter() - begun) / (time.process_time() - own))
 
 
 @pytest.mark.realdata
