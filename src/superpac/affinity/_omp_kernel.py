@@ -74,11 +74,19 @@ def _subtract_one(part, a, x):
 
 
 @njit(cache=True, parallel=True)
-def _fixed_point(values, out):
-    for i in prange(values.shape[0]):
-        for k in range(values.shape[1]):
-            scaled = values[i, k] * np.float32(_STEPS)
-            out[i, k] = np.int16(np.rint(min(max(scaled, -_STEPS), _STEPS)))
+def _fixed_point(values, start, G):
+    """Write products of rows from `start` with rows from `start`, and their mirror image."""
+    rows, columns = values.shape
+    for tile in prange((columns + 15) // 16):
+        low, high = 16 * tile, min(16 * tile + 16, columns)
+        for i in range(rows):
+            for k in range(low, high):
+                scaled = values[i, k] * np.float32(_STEPS)
+                scaled = min(max(scaled, np.float32(-_STEPS)), np.float32(_STEPS))
+                step = np.int16(np.rint(scaled))
+                G[start + i, start + k] = step
+                if k >= rows:
+                    G[start + k, start + i] = step
 
 
 @njit(cache=True)
@@ -248,12 +256,12 @@ def _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress):
     n = X.shape[0]
     G = np.empty((n, n), dtype=np.int16)
     block = 256
-    products = np.empty((block, n), dtype=np.float32)
+    products = np.empty(block * n, dtype=np.float32)
     for start in range(0, n, block):
-        stop = min(start + block, n)
-        here = products[: stop - start]
-        product(X32[start:stop], X32.T, here, numba.get_num_threads())
-        _fixed_point(here, G[start:stop])
+        rows, columns = min(block, n - start), n - start
+        here = products[: rows * columns].reshape(rows, columns)
+        product(X32[start : start + rows], X32[start:].T, here, numba.get_num_threads())
+        _fixed_point(here, start, G)
     precision = np.float32(1.0 + _STEPS * precision)  # half a step in each of two correlations
     for start in range(0, n, block):
         stop = min(start + block, n)
