@@ -18,7 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from superpac.spectral import spectral_clustering
 from superpac.strategies.base import Problem
 from superpac.strategies.replay import Asking, AskingOne, Pair, Replay, same_group
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -193,7 +193,7 @@ class A3S(Replay):
 
     def __init__(self, problem: Problem, *, n_neighbors: int = NEIGHBOURS) -> None:
         super().__init__(problem)
-        with one_blas_thread():
+        with one_thread():
             pseudo = spectral_clustering(
                 problem.affinity, problem.n_clusters, random_state=problem.seed
             )

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from superpac.imputed import KnownSets
 from superpac.strategies.base import Problem, Proposal, State, Strategy
 from superpac.strategies.constrained_kmeans import known_groups
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -244,7 +244,7 @@ class Biswas(Strategy):
     ) -> None:
         super().__init__(problem)
         self.n_candidates = n_candidates
-        with one_blas_thread():
+        with one_thread():
             self.forest = Forest(problem.X, problem.n_clusters, n_neighbors)
         rng = self.rng(0)
         self._sample = rng.integers(problem.n, size=(PAIRS, 2))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from superpac.kmeans import kmeans
 from superpac.strategies.base import Problem
 from superpac.strategies.replay import Asking, AskingCount, AskingOne, Pair, Replay, same_group
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -162,7 +162,7 @@ class Cobras(Replay):
             else:
                 seed = (self.problem.seed, int(points[0]), points.size, count)
                 state = np.random.SeedSequence(seed).generate_state(1)
-                with one_blas_thread():
+                with one_thread():
                     labels = kmeans(
                         X[points], count, n_init=self.n_init, rng=np.random.RandomState(state)
                     )

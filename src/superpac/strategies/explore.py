@@ -12,7 +12,7 @@ from superpac.strategies.base import Problem, State
 from superpac.strategies.certain import CertainSets
 from superpac.strategies.constrained_kmeans import penalised
 from superpac.strategies.farthest import FarthestFirst
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -85,7 +85,7 @@ class PairwiseKMeans(FarthestFirst):
         key = known.set_of.tobytes() + (b"" if different is None else different.tobytes())
         if key != self._key:
             seed = np.random.SeedSequence((self.problem.seed, self.n_placed)).generate_state(1)
-            with one_blas_thread():
+            with one_thread():
                 self._labels = penalised(
                     np.ascontiguousarray(self.problem.X, dtype=np.float64),
                     self.problem.n_clusters,

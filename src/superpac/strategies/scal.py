@@ -17,7 +17,7 @@ from superpac.strategies.base import Problem, Proposal, State, least
 from superpac.strategies.certain import CertainSets
 from superpac.strategies.placing import Placing
 from superpac.subspaces import cluster_dims
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -146,7 +146,7 @@ class Scal(Placing):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem, explore=0)
         self.dims = cluster_dims(problem.dim, problem.n_clusters)
-        with one_blas_thread():
+        with one_thread():
             first = spectral_clustering(
                 problem.affinity, problem.n_clusters, random_state=problem.seed
             )
@@ -164,7 +164,7 @@ class Scal(Placing):
         self._take(self.start)
 
     def _grown(self) -> None:
-        with one_blas_thread():
+        with one_thread():
             self._take(self._refine(self._labels, self._pins()))
 
     def _take(self, labels: IntArray) -> None:

@@ -19,7 +19,7 @@ from superpac.respect import respect_answers
 from superpac.strategies.base import Problem, Proposal, State, least
 from superpac.strategies.certain import CertainSets
 from superpac.strategies.placing import Placing
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 from superpac.tracking import SubspaceTracker
 
 FloatArray = NDArray[np.float64]
@@ -106,7 +106,7 @@ class Superpac(Placing):
 
     def _prepare(self, state: State) -> None:
         labels = self.labels(state)
-        with one_blas_thread():
+        with one_thread():
             self.tracker.update(labels)
 
     def _clustered(self) -> tuple[IntArray, FloatArray]:
@@ -117,7 +117,7 @@ class Superpac(Placing):
         if found is None:
             step = int((known.set_of >= 0).sum())
             refit = self.model.exact if self.refit == "exact" else self.model.warm
-            with one_blas_thread():
+            with one_thread():
                 found = refit(known, step=step), self.model.rows()
             self._cache[key] = found
             while len(self._cache) * (found[0].nbytes + found[1].nbytes) > CACHE_BYTES:

@@ -20,7 +20,7 @@ from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong
 from superpac.strategies.posterior import Posterior, margins
 from superpac.strategies.provisional import GIVEN_UP, ProvisionalSets
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -82,7 +82,7 @@ class SuperpacD(Strategy):
     ) -> None:
         super().__init__(problem)
         self.pieces, self.views, self.doubt = pieces, views, doubt
-        with one_blas_thread():
+        with one_thread():
             self.diffusion = Diffusion(problem.affinity)
             self.sets = ProvisionalSets(problem.n, seeds=self._centres())
             self.model = Posterior(problem, self.diffusion, views=views)
@@ -132,7 +132,7 @@ class SuperpacD(Strategy):
         answers = state.answers
         if answers == self._past:
             return
-        with one_blas_thread():
+        with one_thread():
             if answers[: len(self._past)] != self._past:
                 self._go_back(answers)
             for answer in answers[len(self._past) :]:
@@ -147,7 +147,7 @@ class SuperpacD(Strategy):
         self._past: list[Link] = []
         self.votes = Votes()
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
-        with one_blas_thread():
+        with one_thread():
             self.model.forget()
             self.sets.refold([])
             self.model.follow(self.sets)

@@ -19,7 +19,7 @@ from superpac.strategies.farthest import FarthestFirst
 from superpac.strategies.laplacian import ImputedLaplacian, smallest_pairs
 from superpac.strategies.placing import Rival
 from superpac.strategies.superpac import Refit
-from superpac.threads import one_blas_thread
+from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -201,7 +201,7 @@ class UrascN(FarthestFirst):
         if key == self._model_key:
             return
         refit = self.model.exact if self.refit == "exact" else self.model.warm
-        with one_blas_thread():
+        with one_thread():
             self._labels, self._rows = refit(known, step=self.n_placed), self.model.rows()
         self._model_key = key
 
@@ -215,7 +215,7 @@ class UrascN(FarthestFirst):
         start = self._block if self.refit == "warm" else None
         speakers = np.array([members[0] for members in self.sets.members.values()], dtype=np.intp)
         K = self.problem.n_clusters
-        with one_blas_thread():
+        with one_thread():
             values, vectors, self._block = smallest_pairs(
                 L, max(5 * K, K + 2), start=start, rng=self.rng(1, self.n_placed)
             )
