@@ -170,12 +170,17 @@ class Keeper:
 
     def _spawn(self) -> None:
         ours, theirs = self._context.Pipe()
-        self._process = self._context.Process(
+        process = self._context.Process(
             target=work, args=(theirs, self._data, self._spec, self._basis), daemon=True
         )
-        self._process.start()
+        try:
+            process.start()
+        except OSError:  # what starts it is being ended too, as by Ctrl+C in a terminal
+            ours.close()
+            theirs.close()
+            return
         theirs.close()
-        self._pipe = ours
+        self._process, self._pipe = process, ours
         self._ready = False
         self._busy_since = None
 
