@@ -88,13 +88,12 @@ def test_a_contradiction_is_refused_with_its_chain(session):
     assert session.fold.state.constraints.implied(4, 9) == "different"
 
 
-def test_what_is_implied_is_never_written_or_asked(session, items):
+def test_what_is_implied_is_never_written(session):
     session.tell("same", (3, 4))
     session.tell("same", (4, 9))
     receipt = session.tell("same", (9, 3))
     assert not receipt.recorded
     assert session.seq == 2
-    answer(session, items.y, 0)
 
 
 def test_undo_and_redo_any_depth(session, items):
@@ -263,5 +262,5 @@ def test_a_strategy_with_more_clusters_than_asked_for_keeps_them(items):
     session = Session.create(items, Spec(4, affinity="tsc:q=4", dim=3, strategy="a3s"))
     answer(session, items.y, 30)
     model, kept = session.labels("model"), session.labels()
-    assert model.max() >= 4 or kept.max() <= 4
+    assert model.max() >= 4
     assert clustering_error(items.y, kept) <= clustering_error(items.y, model) + 0.02
