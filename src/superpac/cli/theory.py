@@ -35,6 +35,6 @@ def _verdict(table: pd.DataFrame, holds: bool) -> str:
     """Say in how many settings a bound holds, and in how many of them it promises anything."""
     telling = int((table["bound"] > 0).sum())
     return (
-        f"{'holds' if holds else 'FAILS'} in {len(table)} settings with c = 1/2; the bound is above "
-        f"zero, so that holding means something, in {telling} of them."
+        f"{'holds' if holds else 'FAILS'} in {len(table)} settings with c = 1/2; the bound is "
+        f"above zero, so that holding means something, in {telling} of them."
     )
