@@ -34,7 +34,7 @@ ROOMS = [
         "respect",
     },
     {"strategies"},
-    {"folding", "progress", "spec", "questions", "session"},
+    {"folding", "progress", "spec", "questions", "recording", "session"},
     {"oracles", "estimator", "exports", "plots", "store", "experiments", "views"},
     {"web"},
     {"cli"},
