@@ -35,7 +35,7 @@ ROOMS = [
     },
     {"strategies"},
     {"folding", "progress", "spec", "questions", "recording", "session"},
-    {"oracles", "estimator", "exports", "plots", "store", "experiments", "views"},
+    {"audit", "oracles", "estimator", "exports", "plots", "store", "experiments", "views"},
     {"web"},
     {"cli"},
 ]

@@ -183,3 +183,20 @@ def test_a_mistake_in_a_real_process(tmp_path):
 def test_version_and_help():
     assert superpac("--version").stdout.startswith("superpac 0.")
     assert "simulate" in superpac("--help").stdout
+
+
+def test_audit_asks_a_sample_goes_on_and_prints_json(planes, tmp_path):
+    store = ("--store", tmp_path / "s.sqlite3")
+    superpac("new", planes, "-k", 3, "-a", "tsc:q=4", "-d", 2, "--name", "planes", *store)
+    first = superpac("audit", "planes", "--sample", 4, *store, stdin="d\nd\nx\nz\nq\n")
+    assert "Type s, d, u, z or q" in first.stdout
+    assert "Took back #3." in first.stdout
+    assert "superpac audit planes" in first.stdout
+    done = superpac("audit", "planes", "--json", *store, stdin="d\nd\n" + "s\n" * 4)
+    found = json.loads(done.stdout)
+    assert found["finished"]
+    assert (found["sampled"], found["wrong"], found["unchecked"]) == (4, 0, 0)
+    assert found["started"] == 1
+    assert found["low"] == 0 < found["high"] < 1
+    last = superpac("audit", "planes", "--sample", 1, *store, stdin="d\n")
+    assert "95% interval" in last.stdout

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from superpac.cli import data
 from superpac.cli.advise import advise
+from superpac.cli.audit import audit
 from superpac.cli.cluster import cluster
 from superpac.cli.label import label
 from superpac.cli.reproduce import reproduce
@@ -30,6 +31,7 @@ app.command()(cluster)
 app.command()(simulate)
 app.command()(theory)
 register_sessions(app)
+app.command()(audit)
 app.command()(label)
 app.command()(reproduce)
 app.command()(advise)

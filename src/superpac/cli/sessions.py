@@ -130,7 +130,8 @@ def ask(
             console.print(Text(question.reason, style="dim"))
             done = current.progress()
             begun = time.monotonic()
-            key = _read(f"[{done['questions']} answered] same/different/unsure/skip/undo/quit: ")
+            prompt = f"[{done['questions']} answered] same/different/unsure/skip/undo/quit: "
+            key = terminal.read_key(prompt, console)
             took = int(1000 * (time.monotonic() - begun))
             if key == "q":
                 console.print(f"Kept. Go on with: superpac ask {session}")
@@ -154,13 +155,6 @@ def ask(
                     console.print(Text(str(error), style="bold red"))
             else:
                 console.print("Type s, d, u, k, z or q and press Enter.")
-
-
-def _read(prompt: str) -> str:
-    try:
-        return input(prompt).strip().lower()[:1]
-    except EOFError:
-        return "q"
 
 
 def sessions(store: StoreOption = None) -> None:

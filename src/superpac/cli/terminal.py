@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from rich.columns import Columns
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -41,3 +41,12 @@ def card(items: Dataset, i: int) -> RenderableType:
 def pair(items: Dataset, i: int, j: int) -> RenderableType:
     """Two items side by side, under their names."""
     return Columns([Panel(card(items, p), title=Text(str(items.ids[p])).plain) for p in (i, j)])
+
+
+def read_key(prompt: str, console: Console) -> str:
+    """First letter of what is typed; "q" at the end of the input."""
+    console.print(prompt, end="", markup=False, highlight=False)
+    try:
+        return input().strip().lower()[:1]
+    except EOFError:
+        return "q"
