@@ -29,12 +29,15 @@ class Link(NamedTuple):
         The two points.
     answer : str
         ``"same"`` or ``"different"``.
+    annotator : str
+        Who gave it; may be empty.
     """
 
     seq: int
     i: int
     j: int
     answer: str
+    annotator: str = ""
 
 
 def shortest_chain(
@@ -96,12 +99,14 @@ def shortest_chain(
     while state != first:
         before, position = came[state]
         answer = log[position]
-        chain.append(Link(answer.seq, before[0], state[0], answer.answer))
+        chain.append(answer._replace(i=before[0], j=state[0]))
         state = before
     return tuple(reversed(chain))
 
 
-def describe(chain: Sequence[Link], names: Sequence[Any] | None = None) -> str:
+def describe(
+    chain: Sequence[Link], names: Sequence[Any] | None = None, *, people: bool = False
+) -> str:
     """Put a chain of answers into words that a person can check.
 
     Parameters
@@ -110,6 +115,8 @@ def describe(chain: Sequence[Link], names: Sequence[Any] | None = None) -> str:
         As given by :meth:`Constraints.explain`.
     names : sequence, optional
         What to call the points.
+    people : bool, default=False
+        Whether to say who gave each answer, where that is known.
 
     Returns
     -------
@@ -119,6 +126,8 @@ def describe(chain: Sequence[Link], names: Sequence[Any] | None = None) -> str:
     --------
     >>> describe([Link(31, 12, 40, "same"), Link(58, 40, 7, "different")])
     '12 = 40 (#31) and 40 ≠ 7 (#58), so 12 ≠ 7'
+    >>> describe([Link(31, 12, 40, "same", "Ada")], people=True)
+    '12 = 40 (#31, Ada)'
     """
 
     def said(i: int, j: int, answer: str) -> str:
@@ -127,7 +136,10 @@ def describe(chain: Sequence[Link], names: Sequence[Any] | None = None) -> str:
 
     if not chain:
         return "nothing is known"
-    steps = [f"{said(link.i, link.j, link.answer)} (#{link.seq})" for link in chain]
+    steps = []
+    for link in chain:
+        who = f", {link.annotator}" if people and link.annotator else ""
+        steps.append(f"{said(link.i, link.j, link.answer)} (#{link.seq}{who})")
     if len(steps) == 1:
         return steps[0]
     result = DIFFERENT if any(link.answer == DIFFERENT for link in chain) else SAME

@@ -170,11 +170,12 @@ class Constraints:
 
     def take(self, link: Link) -> bool:
         """Take in one valid answer; a contradiction is left out and listed in ``conflicts``."""
-        seq, i, j, answer = link
-        if self._opposed(i, j, answer):
-            self.conflicts.append(Conflict(self, seq, i, j, answer, len(self._log)))
+        if self._opposed(link.i, link.j, link.answer):
+            self.conflicts.append(
+                Conflict(self, link.seq, link.i, link.j, link.answer, len(self._log))
+            )
             return False
-        return self._record(i, j, answer, seq)
+        return self._record(link)
 
     def check(self, i: int, j: int, answer: str) -> None:
         """Raise what :meth:`add` would raise, and change nothing."""
@@ -209,7 +210,7 @@ class Constraints:
             If earlier answers imply the opposite; nothing is changed then.
         """
         self.check(i, j, answer)
-        return self._record(index(i), index(j), answer, index(seq))
+        return self._record(Link(index(seq), index(i), index(j), answer))
 
     def implied(self, i: int, j: int) -> Known | None:
         """Tell what the answers so far say about a pair: "same", "different" or None."""
@@ -235,7 +236,7 @@ class Constraints:
         --------
         >>> known = Constraints.fold(3, [[1, 0], [2, 1]], ["same", "different"])
         >>> for link in known.explain(0, 2):
-        ...     print(*link)
+        ...     print(*link[:4])
         1 0 1 same
         2 1 2 different
         """
@@ -337,7 +338,8 @@ class Constraints:
         message = f"{describe(chain, self.names)}; you said {answer}"
         return ContradictionError(message, tuple(link.seq for link in chain))
 
-    def _record(self, i: int, j: int, answer: str, seq: int) -> bool:
+    def _record(self, link: Link) -> bool:
+        seq, i, j, answer = link[:4]
         pair = (i, j) if i < j else (j, i)
         if answer == UNSURE:
             self._unsure[pair] = seq
@@ -350,7 +352,7 @@ class Constraints:
         by_point = self._links if answer == SAME else self._cuts
         by_point.setdefault(i, []).append(len(self._log))
         by_point.setdefault(j, []).append(len(self._log))
-        self._log.append(Link(seq, i, j, answer))
+        self._log.append(link)
         a, b = self._find(i), self._find(j)
         if answer == SAME:
             return a != b and self._join(a, b)

@@ -132,16 +132,11 @@ class Fold:
 
     def _rebuild(self) -> None:
         revision = self.state.revision + 1
-        answers = self.standing()
-        constraints = Constraints.fold(
-            self.n,
-            [(e.body["i"], e.body["j"]) for e in answers] or [(0, 0)][:0],
-            [e.body["answer"] for e in answers],
-            [e.seq for e in answers],
-            names=self.names,
-            on_conflict="collect",
-        )
-        self.state = State(constraints, [_link(e) for e in answers], revision=revision)
+        answers = [_link(event) for event in self.standing()]
+        constraints = Constraints(self.n, self.names)
+        for answer in answers:
+            constraints.take(answer)
+        self.state = State(constraints, answers, revision=revision)
         self.cluster_names, self.item_names = {}, {}
         count = 0
         for event in self.events:
@@ -178,7 +173,7 @@ class Fold:
 
 def _link(event: Event) -> Link:
     body = event.body
-    return Link(event.seq, body["i"], body["j"], body["answer"])
+    return Link(event.seq, body["i"], body["j"], body["answer"], event.annotator)
 
 
 def counts(answers: Sequence[Link]) -> dict[str, int]:

@@ -139,13 +139,9 @@ class Computer:
         """
         begun = time.perf_counter()
         answers = list(job.answers)
-        known = Constraints.fold(
-            self.problem.n,
-            [(a.i, a.j) for a in answers],
-            [a.answer for a in answers],
-            [a.seq for a in answers],
-            on_conflict="collect",
-        )
+        known = Constraints(self.problem.n)
+        for answer in answers:
+            known.take(answer)
         # The job's number as revision: states are jumped between, so nothing may be carried over.
         state = State(known, answers, dict(job.skipped), set(job.bad), revision=job.number)
         proposal = self.strategy.propose(state)
