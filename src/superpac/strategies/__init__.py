@@ -6,7 +6,7 @@ from typing import Any
 
 from superpac.errors import InputError
 from superpac.strategies.a3s import A3S
-from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.base import Beliefs, Problem, Proposal, State, Strategy
 from superpac.strategies.biswas import Biswas
 from superpac.strategies.cobras import Cobras
 from superpac.strategies.explore import ExploreConsolidate
@@ -21,6 +21,7 @@ from superpac.strategies.urasc import Urasc, UrascN
 __all__ = [
     "A3S",
     "STRATEGIES",
+    "Beliefs",
     "Biswas",
     "Cobras",
     "ExploreConsolidate",

@@ -101,12 +101,38 @@ class Proposal:
         One sentence for a person.
     numbers : mapping of str to float
         The figures behind it.
+    not_by : frozenset of str
+        People whom somebody else should answer for, if somebody else is there.
     """
 
     i: int
     j: int
     reason: str
     numbers: Mapping[str, float] = field(default_factory=dict)
+    not_by: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """How sure a strategy is of its clustering, and how sure it was before answers came.
+
+    Attributes
+    ----------
+    right : ndarray of shape (n,)
+        Chance that each point's label is right; 1 for points in certain sets.
+    record : ndarray of shape (m, 2)
+        For points that an answer was about to place: the chance given to the label, and 1 where
+        the answer then agreed with it.
+    surplus : float
+        Points expected in groups beyond the number of clusters: these find no class.
+    assumed : float
+        Points expected in sets that are taken for parts of a cluster without an answer.
+    """
+
+    right: FloatArray
+    record: FloatArray
+    surplus: float = 0.0
+    assumed: float = 0.0
 
 
 class Strategy(ABC):
@@ -151,6 +177,10 @@ class Strategy(ABC):
 
     def embedding(self, state: State) -> FloatArray | None:
         """Unit rows of the embedding behind :meth:`labels`, for a strategy that has one."""
+        return None
+
+    def beliefs(self, state: State) -> Beliefs | None:
+        """How sure the labels are, for a strategy that knows."""
         return None
 
     def rng(self, *key: int) -> np.random.Generator:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers import SAME, Link
+from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import Claims, Diffusion
 from superpac.strategies.assumptions import assumed_links, standing_groups
 from superpac.strategies.balance import fit_weights
@@ -69,6 +69,8 @@ class Posterior:
         Sets known to differ.
     mutual : ndarray of shape (S, S)
         How much sets claim each other.
+    group : ndarray of int of shape (S,)
+        The group of each set.
     labels : ndarray of shape (n,)
         The labelling.
     weights : ndarray of shape (3,)
@@ -121,6 +123,26 @@ class Posterior:
         elif b < 0 <= a:
             self._observed.append((self._scores([answer.j])[:, 0].T.copy(), a))
 
+    def foretold(self, answer: Link, sets: ProvisionalSets) -> tuple[float, float] | None:
+        """Chance given to the label of a free point that an answer is about to confirm or not.
+
+        None where the answer says nothing about the label: between two sets, about a point asked
+        before, or about a set outside the label's group.
+        """
+        pair = (answer.i, answer.j) if self.place[answer.i] < 0 else (answer.j, answer.i)
+        t, k = pair[0], int(self.place[pair[1]])
+        if answer.answer == UNSURE or self.place[t] >= 0 or k < 0 or sets.free_apart.get(t):
+            return None
+        self._fit()
+        scores = self._scores([t])
+        logits = np.tensordot(self.weights[: len(scores)], scores, axes=1)[0]
+        shares = np.exp(logits - logits.max())
+        group = standing_groups(self._assumed or [], self.place, sets.differ(self.keys))
+        chance = np.bincount(group, weights=shares / shares.sum())
+        if group[k] != chance.argmax():
+            return None
+        return float(chance.max()), float(answer.answer == SAME)
+
     def follow(self, sets: ProvisionalSets) -> None:
         """Take in that the sets changed; :meth:`settle` computes what is read from them."""
         self._claims.follow(sets.members)
@@ -167,8 +189,8 @@ class Posterior:
         if self._assumed is None:
             links = assumed_links(self.mutual, held, self.problem.n_clusters)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
-        group = standing_groups(self._assumed, self.place, self.differ)
-        self._label(sets, group)
+        self.group = standing_groups(self._assumed, self.place, self.differ)
+        self._label(sets, self.group)
 
     def _diffused(self) -> FloatArray:
         """Shares of the sets in every point by diffusion; a certain point is judged by others."""

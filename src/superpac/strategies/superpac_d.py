@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import Diffusion
 from superpac.spectral import normalized_affinity, spectral_clustering
-from superpac.strategies.base import POSTPONED, Problem, Proposal, State, Strategy
+from superpac.strategies.base import POSTPONED, Beliefs, Problem, Proposal, State, Strategy
 from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong
 from superpac.strategies.posterior import Posterior, margins
@@ -116,6 +116,22 @@ class SuperpacD(Strategy):
                 return question
         return self._settle(state, shut, among, last=True)
 
+    def beliefs(self, state: State) -> Beliefs:
+        """Give the posterior of the labels, and how it fared with the answers so far."""
+        self._follow(state)
+        model, K = self.model, self.problem.n_clusters
+        width = model.groups.shape[1]
+        own = model.groups[np.arange(self.problem.n), np.minimum(model.labels, width - 1)]
+        right = np.where(model.labels < width, own, 0.0)
+        masses = [model.mass[model.group == head] for head in np.unique(model.group)]
+        totals = np.sort([mass.sum() for mass in masses])
+        return Beliefs(
+            np.where(model.certain, 1.0, right),
+            np.array(self._record).reshape(-1, 2),
+            float(totals[: max(0, totals.size - K)].sum()),
+            float(sum(mass.sum() - mass.max() for mass in masses)),
+        )
+
     def _centres(self) -> list[int]:
         """Point of each starting piece that a walk from within the piece visits most."""
         n = self.problem.n
@@ -139,7 +155,7 @@ class SuperpacD(Strategy):
                 self._take(answer)
                 if worth_keeping(len(self._past), len(answers)):
                     saved = self.sets.save(), self.model.save(), dict(self._merged)
-                    self._checkpoints.add(len(self._past), saved)
+                    self._checkpoints.add(len(self._past), (*saved, len(self._record)))
             self.model.settle(self.sets)
 
     def _begin(self) -> None:
@@ -147,6 +163,7 @@ class SuperpacD(Strategy):
         self._past: list[Link] = []
         self.votes = Votes()
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
+        self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
         with one_thread():
             self.model.forget()
             self.sets.refold([])
@@ -161,7 +178,8 @@ class SuperpacD(Strategy):
         if kept is None:
             self._begin()
             return
-        at, (sets, model, merged) = kept
+        at, (sets, model, merged, recorded) = kept
+        del self._record[recorded:]
         self._past, self._merged = self._past[:at], dict(merged)
         self.votes = Votes()
         for answer in self._past:
@@ -172,6 +190,8 @@ class SuperpacD(Strategy):
     def _take(self, answer: Link) -> None:
         first = not self.votes.asked(answer.i, answer.j)
         if first:
+            foretold = self.model.foretold(answer, self.sets)
+            self._record += [] if foretold is None else [foretold]
             self.model.observe(answer)
             self._note_merge(answer)
         self._past.append(answer)
