@@ -10,7 +10,7 @@ from superpac.tracking import SubspaceTracker
 
 
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 9999), ambient=st.sampled_from([4, 30]), k=st.integers(1, 4))
+@given(seed=st.integers(0, 9999), ambient=st.sampled_from([4, 30, 200]), k=st.integers(1, 4))
 def test_following_equals_fitting_anew(seed, ambient, k):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, ambient))

@@ -54,7 +54,7 @@ def trials(
 def made(folder: Path, rows: list[dict[str, Any]], **meta: Any) -> Results:
     """Write rows to a Parquet file and read it back."""
     figures = [load_figure(name).to_dict() for name in figure_names()]
-    told = {"figures": figures, "skipped": [], "command": "", "quick": False, "date": "today"}
+    told = {"figures": figures, "skipped": [], "commands": [], "quick": False, "date": "today"}
     return read_results(write_results(folder / "results.parquet", rows, {**told, **meta}))
 
 

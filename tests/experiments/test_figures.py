@@ -12,7 +12,10 @@ from superpac.errors import InputError
 from superpac.experiments import Line, figure_names, load_figure, seed_of
 
 PAPER = {"yale_mnist_many", "yaleFull", "coil", "usps", "sonar", "explore", "theory"}
-BEYOND = {"rivals", "wrong_answers", "affinities", "wrong_dim", "wrong_k", "time_per_question"}
+BEYOND = {
+    *("rivals", "wrong_answers", "affinities", "wrong_dim", "wrong_k", "time_per_question"),
+    "refit",
+}
 STRATEGIES = {
     *("superpac", "superpac-s", "superpac-d", "superpac-pinned", "random", "urasc-n", "urasc"),
     *("explore-consolidate", "min-max", "npu", "cobras", "a3s", "biswas", "scal"),

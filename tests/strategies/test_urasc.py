@@ -173,3 +173,16 @@ def test_parametric_and_neighbour_steps_differ():
 def test_unknown_refit_is_refused():
     with pytest.raises(InputError, match="'exact' or 'warm'"):
         UrascN(Problem(np.eye(4), sparse.csr_array(np.ones((4, 4))), 2, dim=1), refit="cold")
+
+
+def test_single_precision_is_corrected_to_the_dense_eigenpairs(monkeypatch):
+    monkeypatch.setattr("superpac.strategies.laplacian.SINGLE_ABOVE", 100)
+    X, y = make_subspaces(100, 4, 3, 12, noise=0.2, seed=0)
+    A = TSC(4, q=6).affinity(X)
+    set_of = np.where(np.arange(400) % 3 == 0, y, -1)
+    L = ImputedLaplacian(A, KnownSets(set_of, 4))
+    values, vectors, _ = smallest_pairs(L, 20, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(L.toarray())[:20], atol=1e-8)
+    gap = L.product(vectors) - vectors * values
+    assert np.linalg.norm(gap, axis=0).max() < 1e-4 * values[-1]
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-12)

@@ -40,6 +40,18 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option(help="Folder of results; a run that was stopped goes on there.")
     ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1, metavar="SECONDS", help="Processor time a trial; its curve ends there."
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these lines, separated by commas.")
+    ] = None,
+    affinities: Annotated[
+        Path | None, typer.Option(help="Folder of affinities to keep and to take from.")
+    ] = None,
     draw_only: Annotated[
         bool, typer.Option("--draw-only", help="Draw the report again from OUT/results.parquet.")
     ] = False,
@@ -67,7 +79,10 @@ def reproduce(
                 jobs=jobs,
                 dask=dask,
                 allowed_s=QUICK_S if quick else None,
-                command=_command(figure, trials, quick, jobs, dask),
+                limit_s=limit,
+                methods=methods.split(",") if methods else None,
+                affinities=affinities,
+                command=_command(figure, trials, quick, jobs, dask, limit, methods),
                 watch=watch,
             )
     if not results.is_file():
@@ -124,10 +139,20 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def _command(figure: str, trials: int | None, quick: bool, jobs: int, dask: str | None) -> str:
+def _command(
+    figure: str,
+    trials: int | None,
+    quick: bool,
+    jobs: int,
+    dask: str | None,
+    limit: float | None,
+    methods: str | None,
+) -> str:
     parts = ["superpac reproduce", figure]
     parts += [f"--trials {trials}"] if trials else []
     parts += ["--quick"] if quick else []
+    parts += [f"--limit {limit:g}"] if limit else []
+    parts += [f"--methods {methods}"] if methods else []
     parts += ["--dask ADDRESS"] if dask else [f"--jobs {jobs}"]
     return " ".join(parts)
 

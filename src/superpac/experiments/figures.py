@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -76,7 +76,7 @@ class Panel:
     standardise : bool
         Scale columns first.
     limit_s : float
-        Seconds after which a trial is stopped and kept as far as it got; 0 for none.
+        Processor seconds after which a trial is stopped and kept as far as it got; 0 for none.
     lines : tuple of str
         Lines shown here; all when empty.
     stop : {"budget", "met"}
@@ -133,7 +133,14 @@ class FigureSpec:
     order: int = 100
     quick: Mapping[str, Any] = field(default_factory=dict)
 
-    def tasks(self, *, trials: int | None = None, quick: bool = False) -> list[Task]:
+    def tasks(
+        self,
+        *,
+        trials: int | None = None,
+        quick: bool = False,
+        limit_s: float | None = None,
+        methods: Collection[str] | None = None,
+    ) -> list[Task]:
         """List every trial of every line.
 
         Parameters
@@ -142,6 +149,10 @@ class FigureSpec:
             At most so many a panel.
         quick : bool, default=False
             The short form: what the ``quick`` tables of the file say.
+        limit_s : float, optional
+            At most so many processor seconds a trial; the file may allow less.
+        methods : collection of str, optional
+            Only these lines.
 
         Returns
         -------
@@ -151,8 +162,11 @@ class FigureSpec:
         found = []
         for given in self.panels:
             panel = replace(given, **given.quick) if quick else given
+            if limit_s:
+                panel = replace(panel, limit_s=min(panel.limit_s or limit_s, limit_s))
             count = panel.trials if trials is None else min(panel.trials, trials)
             lines = [line for line in self.lines if not panel.lines or line.name in panel.lines]
+            lines = [line for line in lines if methods is None or line.name in methods]
             for trial in range(count):
                 found += [self._task(panel, line, trial, quick) for line in lines]
         return found

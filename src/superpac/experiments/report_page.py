@@ -42,8 +42,7 @@ nav a { margin-right: .9rem; }
 <h1>SUPERPAC, reproduced</h1>
 <p class="soft">Lipor &amp; Balzano, &ldquo;Leveraging Union of Subspace Structure to Improve
 Constrained Clustering&rdquo;, ICML 2017. {{ trials }} trials,
-{{ "%.1f" | format(hours) }} processor hours, {{ meta.date }}{% if meta.command %},
-<code>{{ meta.command }}</code>{% endif %}.</p>
+{{ "%.1f" | format(hours) }} processor hours, {{ meta.date[:10] }}.</p>
 <p>Of the paper's ten claims: <strong>{{ counts }}</strong>. Every number, figure and verdict on
 this page is computed from one Parquet file.</p>
 {% if meta.quick %}
@@ -100,6 +99,8 @@ loop.last else "." }}{% endfor %}</p>{% endif %}
 
 <h2 id="made">How it was made</h2>
 {% for m in machines %}<p>{{ m.trials }} trials with {{ m.text }}.</p>{% endfor %}
+{% if meta.commands %}<p>Commands:</p><ul>
+{% for c in meta.commands %}<li><code>{{ c }}</code></li>{% endfor %}</ul>{% endif %}
 <p class="soft">Every trial ran on one thread. Seeds are hashes of (figure, method, trial); the
 points and the affinity of a trial are the same for all its methods.</p>
 {% if failed %}<p>Trials that failed:</p><ul>

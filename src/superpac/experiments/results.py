@@ -118,7 +118,7 @@ class Results:
     table : pandas.DataFrame
         A row a trial.
     meta : dict
-        ``figures`` (their layout), ``command``, ``date``, ``skipped`` (what was left out and why),
+        ``figures`` (their layout), ``commands``, ``date``, ``skipped`` (what was left out and why),
         ``seconds``, ``quick``.
     """
 

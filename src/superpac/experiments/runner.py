@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
@@ -16,7 +16,7 @@ from superpac.data import Dataset, load
 from superpac.errors import InputError, SuperpacError
 from superpac.experiments.figures import FigureSpec, figure_names, load_figure
 from superpac.experiments.machine import machine_facts
-from superpac.experiments.results import Parts, Row, only_run, write_results
+from superpac.experiments.results import Parts, Row, only_run, read_results, write_results
 from superpac.experiments.tasks import Task
 from superpac.experiments.trials import failed_row, run_task
 from superpac.strategies import STRATEGIES
@@ -34,6 +34,9 @@ def run_figures(
     jobs: int = 1,
     dask: str | None = None,
     allowed_s: float | None = None,
+    limit_s: float | None = None,
+    methods: Collection[str] | None = None,
+    affinities: str | Path | None = None,
     command: str = "",
     watch: Watch | None = None,
 ) -> Path:
@@ -55,8 +58,14 @@ def run_figures(
         Address of a Dask scheduler to run on instead; its workers need superpac, not the data.
     allowed_s : float, optional
         Begin no trial after so many seconds; what was left out is said in the results.
+    limit_s : float, optional
+        At most so many processor seconds a trial; its curve is kept as far as it got.
+    methods : collection of str, optional
+        Only these lines of the figures.
+    affinities : path, optional
+        Folder of affinities to keep for other runs; by default they go when the run is complete.
     command : str
-        Kept with the results.
+        Kept with the results, beside those of earlier runs in the same folder.
     watch : callable, optional
         Called as ``watch(done, total, seconds_left)``.
 
@@ -67,7 +76,16 @@ def run_figures(
     """
     root = Path(out)
     begun = time.monotonic()
-    wanted = [task for spec in figures for task in spec.tasks(trials=trials, quick=quick)]
+    wanted = [
+        task
+        for spec in figures
+        for task in spec.tasks(trials=trials, quick=quick, limit_s=limit_s, methods=methods)
+    ]
+    if not wanted:
+        known_lines = sorted({line.name for spec in figures for line in spec.lines})
+        raise InputError(
+            f"No line is called {', '.join(methods or ())}; the lines are {', '.join(known_lines)}."
+        )
     with only_run(root):
         parts = Parts(root / "parts")
         known = {row["key"]: row for row in parts.rows()}
@@ -90,7 +108,7 @@ def run_figures(
         work = (
             _on_cluster(in_time(), data, dask)
             if dask
-            else _on_cores(in_time(), data, jobs, str(root / "affinities"))
+            else _on_cores(in_time(), data, jobs, str(affinities or root / "affinities"))
         )
         try:
             for row in work:
@@ -110,7 +128,7 @@ def run_figures(
         meta = {
             "figures": [spec.to_dict() for spec in shown],
             "skipped": _reasons(skipped),
-            "command": command,
+            "commands": _commands(root / RESULTS, command),
             "quick": quick,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine_facts(),
@@ -193,6 +211,15 @@ def _others(figures: Sequence[FigureSpec], rows: list[Row]) -> list[FigureSpec]:
     """Figures that earlier runs left in the same folder: the report goes on showing them."""
     here = {row["figure"] for row in rows} - {spec.name for spec in figures}
     return [load_figure(name) for name in figure_names() if name in here]
+
+
+def _commands(path: Path, command: str) -> list[str]:
+    """Commands behind a Parquet file, each once, the latest last."""
+    try:
+        before = list(read_results(path).meta.get("commands", []))
+    except SuperpacError:
+        before = []
+    return [*(each for each in before if each != command), *([command] if command else [])]
 
 
 def _finished(task: Task, known: dict[str, Row]) -> bool:
