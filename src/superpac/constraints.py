@@ -245,6 +245,14 @@ class Constraints:
             return ()
         return self._path(index(i), index(j), int(known == DIFFERENT), len(self._log))
 
+    def answered(self, i: int, j: int) -> bool:
+        """Whether this very pair was answered "same" or "different", taken in or left out."""
+        point = min((i, j), key=lambda p: len(self._links.get(p, ())) + len(self._cuts.get(p, ())))
+        about = (*self._links.get(point, ()), *self._cuts.get(point, ()))
+        if any(self._log[position].i + self._log[position].j == i + j for position in about):
+            return True
+        return any({left.i, left.j} == {i, j} for left in self.conflicts)
+
     def is_unsure(self, i: int, j: int) -> bool:
         """Whether this very pair was answered "unsure" and not decided by a later answer."""
         return (min(i, j), max(i, j)) in self._unsure

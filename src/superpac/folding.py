@@ -133,10 +133,7 @@ class Fold:
     def _rebuild(self) -> None:
         revision = self.state.revision + 1
         answers = [_link(event) for event in self.standing()]
-        constraints = Constraints(self.n, self.names)
-        for answer in answers:
-            constraints.take(answer)
-        self.state = State(constraints, answers, revision=revision)
+        self.state = State(self._known(answers), answers, revision=revision)
         self.cluster_names, self.item_names = {}, {}
         count = 0
         for event in self.events:
@@ -153,7 +150,16 @@ class Fold:
             return
         link = _link(event)
         self.state.answers.append(link)
-        self.state.constraints.take(link)
+        if link.answer != UNSURE and self.state.constraints.answered(link.i, link.j):
+            self.state.constraints = self._known(self.state.answers)
+        else:
+            self.state.constraints.take(link)
+
+    def _known(self, answers: Sequence[Link]) -> Constraints:
+        constraints = Constraints(self.n, self.names)
+        for answer in by_majority(answers):
+            constraints.take(answer)
+        return constraints
 
     def _apply_other(self, event: Event, n_answers: int) -> None:
         state, body = self.state, event.body
@@ -174,6 +180,42 @@ class Fold:
 def _link(event: Event) -> Link:
     body = event.body
     return Link(event.seq, body["i"], body["j"], body["answer"], event.annotator)
+
+
+def by_majority(answers: Sequence[Link]) -> Sequence[Link]:
+    """Answers with each pair once: what most of its votes say, the first where they are even.
+
+    Only a strategy that weighs answers as evidence asks a pair again. Each stands where the pair
+    was first answered, under the number of the first vote that says the same.
+
+    Examples
+    --------
+    >>> votes = [Link(n, 3, 7, word) for n, word in enumerate(["same", "different", "different"])]
+    >>> by_majority(votes[:2])
+    [Link(seq=0, i=3, j=7, answer='same', annotator='')]
+    >>> by_majority(votes)
+    [Link(seq=1, i=3, j=7, answer='different', annotator='')]
+    """
+    pairs = [(min(a.i, a.j), max(a.i, a.j)) for a in answers if a.answer != UNSURE]
+    if len(set(pairs)) == len(pairs):
+        return answers
+    votes: dict[tuple[int, int], list[Link]] = {}
+    order: list[Link] = []
+    for answer in answers:
+        pair = (min(answer.i, answer.j), max(answer.i, answer.j))
+        if answer.answer == UNSURE or pair not in votes:
+            order.append(answer)
+        if answer.answer != UNSURE:
+            votes.setdefault(pair, []).append(answer)
+    found = []
+    for first in order:
+        several = [first]
+        if first.answer != UNSURE:
+            several = votes[min(first.i, first.j), max(first.i, first.j)]
+        agreeing = [vote for vote in several if vote.answer == first.answer]
+        overruled = 2 * len(agreeing) < len(several)
+        found.append(next(v for v in several if v.answer != first.answer) if overruled else first)
+    return found
 
 
 def counts(answers: Sequence[Link]) -> dict[str, int]:
