@@ -51,7 +51,7 @@ def test_no_results_test_nothing(tmp_path):
         ([True, None], "partly"),
         ([False, None], "not"),
         ([False, False], "not"),
-        ([None, None], "not tested"),
+        ([None, None], "unclear"),
     ],
 )
 def test_verdict(holds, verdict):

@@ -188,7 +188,7 @@ def _time(results: Results, layout: Layout) -> Figure | None:
     ax.minorticks_off()
     _dress(ax, layout["title"], from_zero=False)
     ax.set_xlabel("points N")
-    ax.set_ylabel("milliseconds per question, mean")
+    ax.set_ylabel("processor milliseconds per question, mean")
     figure.legend(loc="outside right center", frameon=False, fontsize=9)
     return figure
 

@@ -18,7 +18,13 @@ from superpac.experiments.report_page import PAGE
 from superpac.experiments.results import Results, read_results, stack
 
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
-ANSWERS = {"reproduced": "yes", "partly": "partly", "not": "no", "not tested": "untested"}
+ANSWERS = {
+    "reproduced": "yes",
+    "partly": "partly",
+    "not": "no",
+    "unclear": "untested",
+    "not tested": "untested",
+}
 
 
 def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
@@ -144,7 +150,10 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "verdict": claim.verdict,
         "mark": ANSWERS[claim.verdict],
         "why": claim.why,
-        "checks": [{**vars(check), "mark": marks[check.holds]} for check in claim.checks],
+        "checks": [
+            {**vars(check), "mark": marks[check.holds], "words": check.words}
+            for check in claim.checks
+        ],
     }
 
 

@@ -53,17 +53,17 @@ Verdicts are first impressions; the full run is <code>superpac reproduce all</co
 {% endfor %}<a href="#made">How it was made</a></nav>
 
 <h2 id="claims">The paper's claims</h2>
-<p class="soft">In brackets the 95% bootstrap interval over trials. A check holds when its interval
-reaches the bound named beside the paper's figure. A claim is reproduced when all its checks hold,
-partly when some do; a check that could not be made counts as not holding.</p>
+<p class="soft">In brackets the 95% bootstrap interval over trials. A check holds when
+our figure is within the bound named beside the paper's; where only its interval reaches the bound
+it cannot tell. A claim is reproduced when all its checks hold, partly when some do.</p>
 <div class="wide"><table class="claims">
 <thead><tr><th>Claim</th><th>The paper's words</th><th>Checks: the paper's figure, and ours</th>
 <th>Verdict</th></tr></thead>
 <tbody>
 {% for c in claims %}
 <tr><th scope="row">{{ c.name }}</th><td><blockquote>{{ c.words }}</blockquote></td>
-<td>{% for k in c.checks %}<div class="check"><b class="{{ k.mark }}">{{ {"yes": "holds",
-"no": "does not hold", "untested": "not tested"}[k.mark] }}</b>: {{ k.what }}.
+<td>{% for k in c.checks %}<div class="check"><b class="{{ k.mark }}">{{ k.words }}</b>:
+{{ k.what }}.
 <span class="soft">Paper: {{ k.paper }}.</span> Ours: {{ k.ours }}.</div>{% endfor %}
 {% if c.why %}<ul>{% for w in c.why %}<li>{{ w }}</li>{% endfor %}</ul>{% endif %}</td>
 <td><span class="badge {{ c.mark }}">{{ c.verdict }}</span></td></tr>
@@ -80,7 +80,7 @@ partly when some do; a check that could not be made counts as not holding.</p>
 <div class="wide"><table>
 <thead><tr><th>Data</th><th>Method</th><th>Trials</th><th>Start</th><th>Mean over questions</th>
 <th>Last</th><th>Questions</th><th>to 5%</th><th>to 1%</th><th>to 0%</th><th>Classes met</th>
-<th>ms a question, mean / p95</th><th>Affinity</th></tr></thead>
+<th>CPU ms a question, mean / p95</th><th>Affinity</th></tr></thead>
 <tbody>
 {% for r in f.rows %}
 <tr><td>{{ r.panel }}</td><td>{{ r.method }}</td><td class="n">{{ r.trials }}</td>

@@ -32,8 +32,8 @@ class Interval:
     high: float
     n: int
 
-    def text(self, unit: str = "%", digits: int = 1) -> str:
-        """Write it for people; ``%`` multiplies by 100.
+    def text(self, unit: str = "%", digits: int = 1, trials: bool = True) -> str:
+        """Write it for people; ``%`` multiplies by 100, `trials` says how many there were.
 
         Examples
         --------
@@ -42,9 +42,26 @@ class Interval:
         """
         scale = 100.0 if unit == "%" else 1.0
         value, low, high = (_number(scale * v, digits) for v in (self.value, self.low, self.high))
+        if not trials:
+            return f"{value}{unit}"
         if self.n == 1 or not np.isfinite(self.low):
             return f"{value}{unit} ({self.n} trial{'s' if self.n > 1 else ''})"
         return f"{value}{unit} ({low} to {high}, {self.n} trials)"
+
+    def within(self, low: float = -np.inf, high: float = np.inf) -> bool | None:
+        """Whether the figure is in a band; None where only its interval reaches into it.
+
+        Examples
+        --------
+        >>> found = Interval(0.09, 0.06, 0.12, 20)
+        >>> found.within(high=0.1), found.within(high=0.075), found.within(high=0.05)
+        (True, None, False)
+        """
+        if np.isnan(self.value):
+            return None
+        if low <= self.value <= high:
+            return True
+        return None if self.least() <= high and self.most() >= low else False
 
     def least(self) -> float:
         """Lower end; the figure itself where there is no interval."""
