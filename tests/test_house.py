@@ -34,8 +34,8 @@ ROOMS = [
         "respect",
     },
     {"strategies"},
-    {"folding", "progress", "spec", "questions", "recording", "session"},
-    {"audit", "oracles", "estimator", "exports", "plots", "store", "experiments", "views"},
+    {"folding", "progress", "spec", "questions", "recording", "stopping", "session"},
+    {"audit", "clairvoyant", "oracles", "estimator", "exports", "plots", "store", "experiments", "views"},
     {"web"},
     {"cli"},
 ]

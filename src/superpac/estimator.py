@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from superpac.data import Dataset
 from superpac.session import Question, Receipt, Session
 from superpac.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
+from superpac.stopping import reached
 
 
 class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
@@ -35,6 +36,9 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         and :meth:`ask` and :meth:`tell` go on from there.
     questions : int, default=100
         Budget of `fit`.
+    until : float or None, default=None
+        Share of items in a wrong cluster that is good enough: `fit` stops once the upper end of
+        the estimated error left is at or below it. Needs a strategy that gives one, superpac-d.
     random_state : int, default=0
         Seed.
 
@@ -73,6 +77,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         dim: int | None = None,
         oracle: Callable[[int, int], str] | None = None,
         questions: int = 100,
+        until: float | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -82,6 +87,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         self.dim = dim
         self.oracle = oracle
         self.questions = questions
+        self.until = until
         self.random_state = random_state
 
     def fit(self, X: NDArray, y: object = None) -> ActiveSubspaceClustering:
@@ -111,7 +117,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         if self.oracle is not None:
             for _ in range(self.questions):
                 question = self.session_.ask()
-                if question is None:
+                if question is None or self._enough():
                     break
                 self.session_.tell(self.oracle(question.i, question.j), (question.i, question.j))
         self._settle()
@@ -126,6 +132,11 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         receipt = self.session_.tell(answer, pair)
         self._settle()
         return receipt
+
+    def _enough(self) -> bool:
+        if self.until is None:
+            return False
+        return reached(self.session_.progress()["error_left"], self.until, self.strategy)
 
     def _settle(self) -> None:
         self.labels_ = self.session_.labels()

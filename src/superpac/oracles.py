@@ -14,6 +14,7 @@ from superpac.answers import DIFFERENT, SAME, Link
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
 from superpac.session import Labelling, Question, Session
+from superpac.stopping import reached
 
 
 class Oracle(Protocol):
@@ -140,6 +141,7 @@ def simulate(
     questions: int,
     *,
     labelling: Labelling = "model",
+    until: float | None = None,
     watch: Callable[[int, float], None] | None = None,
 ) -> Run:
     """Let an oracle answer a session's questions and follow the error.
@@ -156,6 +158,9 @@ def simulate(
         Budget.
     labelling : {"model", "answers"}, default="model"
         Which labels are measured; the paper's figures use the strategy's own.
+    until : float, optional
+        Stop once the upper end of the estimated error left is at or below this share; see
+        :mod:`superpac.stopping`.
     watch : callable, optional
         Called as ``watch(asked, error)`` after each answer.
 
@@ -178,7 +183,11 @@ def simulate(
     errors = [clustering_error(truth, session.labels(labelling))]
     waits: list[float] = []
     finished = False
+    stopped = False
     for asked in range(1, questions + 1):
+        if until is not None and _enough(session, until):
+            stopped = True
+            break
         question = session.ask()
         answer = None if question is None else oracle(question)
         if question is None or answer is None:
@@ -196,5 +205,9 @@ def simulate(
         np.array(waits),
         time.perf_counter() - begun,
         finished,
-        {"seed": session.spec.seed},
+        {"seed": session.spec.seed, "stopped": stopped},
     )
+
+
+def _enough(session: Session, until: float) -> bool:
+    return reached(session.progress()["error_left"], until, session.spec.strategy)

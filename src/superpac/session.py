@@ -22,6 +22,7 @@ from superpac.questions import Labelling, Question, Receipt, Store, describe
 from superpac.recording import Recorder
 from superpac.respect import respect_answers
 from superpac.spec import Spec, build_problem
+from superpac.stopping import error_left
 from superpac.strategies import Problem, Strategy, make_strategy
 
 IntArray = NDArray[np.intp]
@@ -292,6 +293,21 @@ class Session(Recorder):
             return respect_answers(found, known, count, rows)
 
     def progress(self) -> dict[str, Any]:
-        """Figures that mean something to the person who answers: see :func:`progress_of`."""
+        """Figures that mean something to the person who answers.
+
+        Returns
+        -------
+        dict
+            As :func:`progress_of`, and ``error_left``: ``estimate``, ``low`` and ``high`` of the
+            share of items in a wrong cluster (95% interval), None where the strategy has no belief.
+        """
         with self._lock:
-            return progress_of(self._fold, self.spec.n_clusters)
+            found = progress_of(self._fold, self.spec.n_clusters)
+            return {**found, "error_left": self._error_left()}
+
+    def _error_left(self) -> dict[str, float] | None:
+        state = self._fold.state
+        beliefs = self.strategy.beliefs(state)
+        if beliefs is None:
+            return None
+        return error_left(beliefs, self.problem.n_clusters, state.n_answers).to_dict()

@@ -200,3 +200,23 @@ def test_audit_asks_a_sample_goes_on_and_prints_json(planes, tmp_path):
     assert found["low"] == 0 < found["high"] < 1
     last = superpac("audit", "planes", "--sample", 1, *store, stdin="d\n")
     assert "95% interval" in last.stdout
+
+
+def test_until_stops_asking_and_simulating(planes, tmp_path):
+    store = ("--store", tmp_path / "s.sqlite3")
+    made = ("-k", 3, "-a", "tsc:q=4", "-d", 2, "--strategy", "superpac-d")
+    report = json.loads(superpac("simulate", planes, *made, "--until", "8%", "--json").stdout)
+    trial = report["trials"][0]
+    assert trial["stopped"]
+    assert trial["error_left"]["high"] <= 0.08
+    assert 0 < trial["curve"][-1][0] < 200
+    assert "stopped by the estimate" in superpac("simulate", planes, *made, "--until", 0.08).stdout
+    superpac("new", planes, *made, "--name", "planes", *store)
+    assert "in a wrong cluster" in superpac("status", "planes", *store).stdout
+    left = json.loads(superpac("status", "planes", "--json", *store).stdout)["error_left"]
+    assert 0 <= left["low"] <= left["estimate"] <= left["high"]
+    done = superpac("ask", "planes", "--until", "99%", *store)
+    assert "Enough: about" in done.stdout
+    wrong = superpac("ask", "planes", "--until", "soon", *store, check=False)
+    assert wrong.returncode == 2
+    assert "1% or 0.01" in wrong.stderr

@@ -40,6 +40,12 @@ StandardiseOption = Annotated[
     bool, typer.Option("--standardise", help="Scale columns to mean 0 and variance 1.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+UntilOption = Annotated[
+    str | None,
+    typer.Option(
+        "--until", help="Stop when at most so many items are wrong, such as 1% (upper end)."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 __all__ = ["DEFAULT_AFFINITY"]

@@ -23,6 +23,7 @@ from superpac.data import Dataset
 from superpac.errors import ContradictionError, InputError, NotFoundError
 from superpac.session import Session
 from superpac.spec import DEFAULT_STRATEGY, Spec
+from superpac.stopping import in_words, parse_share, reached
 from superpac.store import Store, open_store, upgrade_store
 
 StoreOption = Annotated[
@@ -115,20 +116,25 @@ def ask(
     session: SessionArgument,
     data: DataOption = None,
     annotator: Annotated[str, typer.Option("--as", help="Your name.")] = "",
+    until: common.UntilOption = None,
     store: StoreOption = None,
 ) -> None:
     """Ask in the terminal: s same, d different, u unsure, k skip, z undo, q quit."""
     console = Console()
+    enough = None if until is None else parse_share(until)
     with opened(store) as kept:
         current = load_session(kept, session, data)
         while True:
+            done = current.progress()
+            if enough is not None and reached(done["error_left"], enough, current.spec.strategy):
+                console.print(f"Enough: {in_words(done['error_left'])}.", soft_wrap=True)
+                return
             question = current.ask()
             if question is None:
                 console.print("Everything is settled.")
                 return
             console.print(terminal.pair(current.data, question.i, question.j))
             console.print(Text(question.reason, style="dim"))
-            done = current.progress()
             begun = time.monotonic()
             prompt = f"[{done['questions']} answered] same/different/unsure/skip/undo/quit: "
             key = terminal.read_key(prompt, console)
@@ -190,6 +196,7 @@ def status(
         if as_json:
             common.print_json(found)
             return
+        found["error_left"] = in_words(found["error_left"])
         for key, value in found.items():
             typer.echo(f"{key.replace('_', ' '):<12} {'-' if value is None else value}")
 

@@ -19,6 +19,7 @@ from superpac.oracles import simulate as run_session
 from superpac.plots import draw_curves
 from superpac.session import Labelling, Session
 from superpac.spec import DEFAULT_STRATEGY, Spec
+from superpac.stopping import parse_share
 
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 
@@ -44,6 +45,7 @@ def simulate(
     labelling: Annotated[
         str, typer.Option(help="Measure the 'model' labels (paper) or those that keep 'answers'.")
     ] = "model",
+    until: common.UntilOption = None,
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
@@ -65,9 +67,17 @@ def simulate(
     if clusters is None:
         raise InputError("Say how many clusters there are with -k.")
     spec = Spec(clusters, affinity, strategy, parse_options(option or []), dim, seed)
+    enough = None if until is None else parse_share(until)
     work = [
         delayed(trial)(
-            items, replace(spec, seed=seed + t), classes, per_class, questions, wrong, labelling
+            items,
+            replace(spec, seed=seed + t),
+            classes,
+            per_class,
+            questions,
+            wrong,
+            labelling,
+            enough,
         )
         for t in range(trials)
     ]
@@ -97,6 +107,7 @@ def trial(
     questions: int,
     wrong: float,
     labelling: Labelling,
+    until: float | None = None,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
     if classes or per_class:
@@ -107,7 +118,9 @@ def trial(
         raise InputError("A simulation needs true classes.")
     session = Session.create(items, spec)
     oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
-    return run_session(session, oracle, items.y, questions, labelling=labelling)
+    run = run_session(session, oracle, items.y, questions, labelling=labelling, until=until)
+    run.facts["error_left"] = session.progress()["error_left"]
+    return run
 
 
 def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
@@ -128,6 +141,8 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
                     "p95": float(np.percentile(run.ask_ms, 95)) if run.ask_ms.size else None,
                 },
                 "finished": run.finished,
+                "stopped": run.facts.get("stopped", False),
+                "error_left": run.facts.get("error_left"),
             }
             for run in runs
         ],
@@ -170,6 +185,11 @@ def _say(report: dict[str, Any]) -> None:
         reached = mean["reached"][name]
         words = f"{count:.0f} questions" if count is not None else f"in {reached} of {n} trials"
         console.print(f"error {name}: {words}")
+    stops = [t for t in report["trials"] if t["stopped"]]
+    if stops:
+        asked, errors = zip(*(t["curve"][-1] for t in stops), strict=True)
+        words = f"{np.mean(asked):.0f} questions, error then {100 * np.mean(errors):.2f}%"
+        console.print(f"stopped by the estimate in {len(stops)} of {n} trials: {words}")
     waits = [t["ask_ms"]["p95"] for t in report["trials"] if t["ask_ms"]["p95"] is not None]
     if waits:
         console.print(f"from answer to next question: p95 {np.mean(waits):.0f} ms")
