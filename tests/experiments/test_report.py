@@ -19,7 +19,7 @@ from superpac.cli.reproduce import reproduce
 from superpac.errors import DataError, InputError, NotFoundError
 from superpac.experiments import figure_names, load_figure, read_results
 from superpac.experiments.drawing import draw_figure, style_of
-from superpac.experiments.report import summary, write_report
+from superpac.experiments.report import costs, summary, write_report
 
 
 class Words(HTMLParser):
@@ -73,12 +73,16 @@ def test_every_figure_of_a_full_report(tmp_path):
     page = write_report(tmp_path / "results.parquet")
     text = page.read_text()
     assert "10 reproduced" in text
+    spent = {c["name"]: c for c in costs(results)}
+    assert spent["usps"]["trials"] == 3
+    assert spent["usps"]["stopped"] == 1
+    assert spent["usps"]["minutes"] == pytest.approx(2.5)
     for name in ("yale_mnist_many", "coil", "usps"):
         assert (tmp_path / "figures" / f"{name}.svg").is_file()
     assert not (tmp_path / "figures" / "theory.svg").exists()
     usps = next(f for f in results.meta["figures"] if f["name"] == "usps")
     rows = {(r["panel"], r["method"]): r for r in summary(results, usps)}
-    assert rows["USPS, d = 9", "URASC-N"]["got"] == "900 (time)"
+    assert rows["USPS, d = 9", "URASC-N"]["got"] == "900 (stopped)"
     assert rows["USPS, d = 9", "SUPERPAC"]["to"][2] == "1800"
 
 
@@ -120,6 +124,7 @@ def test_command_draws_again(command, finished, tmp_path):
     assert done.exit_code == 0, done.output
     assert "C1   not tested" in done.output
     assert (tmp_path / "report.html").is_file()
+    assert (tmp_path / "claims.md").read_text().count("not tested |") == 10
     assert isinstance(command("--draw-only", "--out", tmp_path / "x").exception, InputError)
 
 

@@ -210,3 +210,25 @@ def test_classes_met_counts_points_that_stand_apart():
     assert met.take(4, 2, False) == 2  # not yet known to differ from class 0
     assert met.take(3, 2, True) == 2
     assert met.take(4, 0, False) == 3
+
+
+def test_methods_and_limit_choose_what_is_run(small, tmp_path):
+    tasks = small.tasks(methods=["random"], limit_s=5.0)
+    assert {t.method for t in tasks} == {"random"}
+    assert {t.limit_s for t in tasks} == {5.0}
+    allowed = replace(small, panels=tuple(replace(p, limit_s=2.0) for p in small.panels))
+    assert {t.limit_s for t in allowed.tasks(limit_s=5.0)} == {2.0}
+    with pytest.raises(InputError, match="No line is called nobody"):
+        run_figures([small], tmp_path, methods=["nobody"])
+
+
+def test_commands_and_kept_affinities_of_several_runs(small, tmp_path):
+    out, kept = tmp_path / "out", tmp_path / "affinities"
+    for method in ("random", "oracle-pca", "random"):
+        path = run_figures(
+            [small], out, trials=1, methods=[method], affinities=kept, command=method
+        )
+    results = read_results(path)
+    assert results.meta["commands"] == ["oracle-pca", "random"]
+    assert set(results.table["method"]) == {"random", "oracle-pca"}
+    assert len(list(kept.glob("*.npz"))) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,8 @@ def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
     Returns
     -------
     Path
-        ``report.html``; the figures are in ``figures/`` beside it and inside the page.
+        ``report.html``; the figures are in ``figures/`` beside it and inside the page, the claims
+        once more in ``claims.md``.
     """
     source = Path(parquet)
     root = Path(folder) if folder is not None else source.parent
@@ -57,11 +58,75 @@ def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
         trials=len(results.table),
         failed=_failed(results.table),
         hours=results.table["cpu_seconds"].sum() / 3600,
+        costs=costs(results),
     )
     root.mkdir(parents=True, exist_ok=True)
+    (root / "claims.md").write_text(claims_table(claims), encoding="utf-8")
     target = root / "report.html"
     target.write_text(text, encoding="utf-8")
     return target
+
+
+def claims_table(claims: Sequence[Claim]) -> str:
+    """Write the claims as a Markdown table.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        From :func:`~superpac.experiments.claims.judge`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from superpac.experiments.claims import Check
+    >>> claim = Claim("C0", "It is so.", (Check("error", "5%", "4%", True),), ("Because.",))
+    >>> print(claims_table([claim]).splitlines()[-1])
+    | C0 | It is so. | **holds**: error. Paper: 5%. Ours: 4%.<br>Because. | reproduced |
+    """
+    rows = [
+        "| claim | the paper's words | checks: the paper's figure, and ours | verdict |",
+        "| --- | --- | --- | --- |",
+    ]
+    for claim in claims:
+        told = [
+            f"**{check.words}**: {check.what}. Paper: {check.paper}. Ours: {check.ours}."
+            for check in claim.checks
+        ]
+        cells = (claim.name, claim.words, "<br>".join([*told, *claim.why]), claim.verdict)
+        rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def costs(results: Results) -> list[dict[str, Any]]:
+    """Processor time of each figure, and how many of its trials were stopped for time.
+
+    Parameters
+    ----------
+    results : Results
+        The run.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``trials``, ``stopped`` and ``minutes``, in the order of the figures; an
+        affinity that several figures share counts for the one that built it.
+    """
+    table = results.table
+    found = []
+    for layout in _in_order(results):
+        rows = table[table["figure"] == layout["name"]]
+        found.append(
+            {
+                "name": layout["name"],
+                "trials": len(rows),
+                "stopped": int((rows["stopped"] == "time").sum()),
+                "minutes": float(rows["cpu_seconds"].sum()) / 60,
+            }
+        )
+    return found
 
 
 def summary(results: Results, layout: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -100,12 +165,20 @@ def _numbers(trials: pd.DataFrame) -> dict[str, Any]:
         "start": f"{100 * curves[:, 0].mean():.1f}%",
         "area": st.mean_of(st.area(curves, got)).text(),
         "last": f"{100 * np.mean(curves[:, got]):.1f}%",
-        "got": f"{got:,}" + (" (time)" if (trials["stopped"] == "time").any() else ""),
+        "got": f"{got:,}" + _stopped(trials),
         "to": [_short(st.median_of(st.questions_to(curves, level))) for level in LEVELS.values()],
         "met": _short(st.median_of(met)),
         "ms": f"{waits.mean():.1f} / {np.percentile(waits, 95):.1f}" if waits.size else "-",
         "affinity": f"{trials['affinity_seconds'].mean():.1f} s",
     }
+
+
+def _stopped(trials: pd.DataFrame) -> str:
+    cut = trials[trials["stopped"] == "time"]
+    if cut.empty:
+        return ""
+    limit = f" after {cut['limit_s'].max():.0f} s" if cut["limit_s"].max() else ""
+    return f" (stopped{limit})"
 
 
 def _plain(trials: pd.DataFrame) -> dict[str, Any]:

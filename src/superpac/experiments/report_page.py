@@ -99,6 +99,13 @@ loop.last else "." }}{% endfor %}</p>{% endif %}
 
 <h2 id="made">How it was made</h2>
 {% for m in machines %}<p>{{ m.trials }} trials with {{ m.text }}.</p>{% endfor %}
+<div class="wide"><table style="width: auto"><thead><tr><th>Figure</th><th>Trials</th>
+<th>Stopped for time</th><th>Processor minutes</th></tr></thead><tbody>
+{% for c in costs %}<tr><td>{{ c.name }}</td><td class="n">{{ c.trials }}</td>
+<td class="n">{{ c.stopped }}</td><td class="n">{{ "%.1f" | format(c.minutes) }}</td></tr>
+{% endfor %}<tr><th>together</th><th>{{ trials }}</th><th></th>
+<th>{{ "%.1f" | format(60 * hours) }}: {{ "%.0f" | format(30 * hours) }} minutes on two cores</th>
+</tr></tbody></table></div>
 {% if meta.commands %}<p>Commands:</p><ul>
 {% for c in meta.commands %}<li><code>{{ c }}</code></li>{% endfor %}</ul>{% endif %}
 <p class="soft">Every trial ran on one thread. Seeds are hashes of (figure, method, trial); the
