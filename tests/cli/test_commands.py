@@ -220,3 +220,25 @@ def test_until_stops_asking_and_simulating(planes, tmp_path):
     wrong = superpac("ask", "planes", "--until", "soon", *store, check=False)
     assert wrong.returncode == 2
     assert "1% or 0.01" in wrong.stderr
+
+
+def test_simulate_prints_the_questions_of_a_clairvoyant_beside_its_own(planes):
+    made = (
+        "-k",
+        3,
+        "-a",
+        "tsc:q=3",
+        "-d",
+        2,
+        "--strategy",
+        "superpac-d",
+        "--clairvoyant",
+        "-q",
+        60,
+    )
+    report = json.loads(superpac("simulate", planes, *made, "--json").stdout)
+    own, least = report["mean"]["questions_to"], report["clairvoyant"]["questions_to"]
+    assert set(least) == set(own) == {"5%", "1%", "0%"}
+    assert least["0%"] <= own["0%"]
+    assert report["clairvoyant"]["reached"]["0%"] == 1
+    assert "(clairvoyant: " in superpac("simulate", planes, *made).stdout

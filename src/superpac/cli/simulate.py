@@ -11,6 +11,7 @@ import typer
 from joblib import Parallel, delayed
 from rich.console import Console
 
+from superpac.clairvoyant import clairvoyant
 from superpac.cli import common
 from superpac.data import Dataset
 from superpac.errors import InputError
@@ -46,6 +47,12 @@ def simulate(
         str, typer.Option(help="Measure the 'model' labels (paper) or those that keep 'answers'.")
     ] = "model",
     until: common.UntilOption = None,
+    yardstick: Annotated[
+        bool,
+        typer.Option(
+            "--clairvoyant", help="Also count the questions of one who knows every wrong item."
+        ),
+    ] = False,
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
@@ -78,6 +85,7 @@ def simulate(
             wrong,
             labelling,
             enough,
+            yardstick,
         )
         for t in range(trials)
     ]
@@ -108,6 +116,7 @@ def trial(
     wrong: float,
     labelling: Labelling,
     until: float | None = None,
+    yardstick: bool = False,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
     if classes or per_class:
@@ -120,14 +129,16 @@ def trial(
     oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
     run = run_session(session, oracle, items.y, questions, labelling=labelling, until=until)
     run.facts["error_left"] = session.progress()["error_left"]
+    if yardstick:
+        fresh = Session.create(items, spec, affinity=session.problem.affinity)
+        run.facts["clairvoyant"] = clairvoyant(fresh, items.y, questions)
     return run
 
 
 def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
     """Trials and their mean, as ``--json`` prints them."""
     marks = sorted({*range(0, questions + 1, 50), questions})
-    to = {name: [run.questions_to(level) for run in runs] for name, level in LEVELS.items()}
-    return {
+    report: dict[str, Any] = {
         "trials": [
             {
                 "seed": run.facts["seed"],
@@ -148,12 +159,23 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
         ],
         "mean": {
             "error_at": {str(q): float(np.mean([run.error_at(q) for run in runs])) for q in marks},
-            "questions_to": {
-                name: None if None in found else float(np.mean(found))  # type: ignore[arg-type]
-                for name, found in to.items()
-            },
-            "reached": {name: sum(f is not None for f in found) for name, found in to.items()},
+            **_questions_to(runs),
         },
+    }
+    knowing = [run.facts["clairvoyant"] for run in runs if "clairvoyant" in run.facts]
+    if knowing:
+        report["clairvoyant"] = _questions_to(knowing)
+    return report
+
+
+def _questions_to(runs: list[Run]) -> dict[str, dict[str, Any]]:
+    to = {name: [run.questions_to(level) for run in runs] for name, level in LEVELS.items()}
+    return {
+        "questions_to": {
+            name: None if None in found else float(np.mean(found))  # type: ignore[arg-type]
+            for name, found in to.items()
+        },
+        "reached": {name: sum(f is not None for f in found) for name, found in to.items()},
     }
 
 
@@ -184,6 +206,9 @@ def _say(report: dict[str, Any]) -> None:
     for name, count in mean["questions_to"].items():
         reached = mean["reached"][name]
         words = f"{count:.0f} questions" if count is not None else f"in {reached} of {n} trials"
+        if "clairvoyant" in report:
+            least = report["clairvoyant"]["questions_to"][name]
+            words += f" (clairvoyant: {'-' if least is None else format(least, '.0f')})"
         console.print(f"error {name}: {words}")
     stops = [t for t in report["trials"] if t["stopped"]]
     if stops:
