@@ -36,10 +36,12 @@ class Elsewhere(Strategy):
         super().__init__(problem)
         self._labels: IntArray | None = None
         self.key: object = None
+        self.error_left: dict[str, float] | None = None
 
     def take(self, model: Model) -> None:
         """Take a new model; clusters keep their numbers as far as possible."""
         self.key = model.key
+        self.error_left = model.error_left
         if self._labels is None:
             self._labels = model.shown
         elif not np.array_equal(model.shown, self._labels):
@@ -105,6 +107,9 @@ class PageSession(Session):
             if kind == "answers" and self.model.key == self.seq:
                 return self.model.labels(self._fold.state).copy()
             return super().labels(kind)
+
+    def _error_left(self) -> dict[str, float] | None:
+        return self.model.error_left
 
     def known_key(self, key: str) -> Event | None:
         """Event that was made under a client's key."""

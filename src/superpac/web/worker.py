@@ -27,6 +27,7 @@ from superpac.plots import flatten
 from superpac.respect import respect_answers
 from superpac.spec import Spec, build_problem
 from superpac.spectral import spectral_embedding
+from superpac.stopping import error_left
 from superpac.strategies import Problem, Proposal, State, Strategy, make_strategy
 from superpac.tracking import SubspaceTracker
 
@@ -81,6 +82,8 @@ class Model:
         Items that are sets of their own before any answer.
     seconds : float
         Time it took.
+    error_left : dict or None
+        Estimate of the error left, where the strategy gives one.
     """
 
     key: Any
@@ -91,6 +94,7 @@ class Model:
     proposal: Proposal | None
     seeds: tuple[int, ...] = ()
     seconds: float = 0.0
+    error_left: dict[str, float] | None = None
 
     def distance(self, item: int, other: int) -> float:
         """How far an item is from the cluster of another."""
@@ -151,6 +155,10 @@ class Computer:
             rows = self.strategy.embedding(state)
             shown = respect_answers(labels, known, self.problem.n_clusters, rows)
         self._tracker.update(labels)
+        beliefs = self.strategy.beliefs(state)
+        left = None
+        if beliefs is not None:
+            left = error_left(beliefs, self.problem.n_clusters, len(answers)).to_dict()
         seeds = tuple(getattr(getattr(self.strategy, "sets", None), "seeds", ()))
         return Model(
             job.key,
@@ -161,6 +169,7 @@ class Computer:
             None if proposal is None else replace(proposal, numbers=dict(proposal.numbers)),
             tuple(int(s) for s in seeds),
             time.perf_counter() - begun,
+            left,
         )
 
 

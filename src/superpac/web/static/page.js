@@ -321,6 +321,10 @@ async function figures() {
       number(p.per_minute === null ? "–" : Math.round(p.per_minute), "answers a minute"),
       number(...timeLeft(p)),
     ];
+    if (p.error_left) {
+      const share = (x) => `${(100 * x).toFixed(x < 0.1 ? 1 : 0)} %`;
+      parts.push(number(`≈ ${share(p.error_left.estimate)}`, `in a wrong cluster, at most ${share(p.error_left.high)}`));
+    }
     if (p.curve.length > 1) {
       parts.push(h("div", { cls: "figure wide" }, curve(p.curve), h("span", { text: `right for ${p.right} of the last ${p.recent} items` })));
     }
