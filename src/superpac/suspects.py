@@ -215,9 +215,10 @@ def contradictions_of(
     open_ = [link for link in answers if link.answer == DIFFERENT and graph.joined(link)][:LIMIT]
     cuts: dict[tuple[int, ...], tuple[Link, ...]] = {}
     for link in open_:
-        for cut in (graph.apart(link), graph.minimum_cut(link)):
+        singles = ((graph.answer(step.seq),) for step in graph.chain(link))
+        for cut in (graph.apart(link), graph.minimum_cut(link), *singles):
             cuts.setdefault(tuple(sorted(part.seq for part in cut)), cut)
-    mends = {key: {link.seq for link in open_ if graph.mended(link, set(key))} for key in cuts}
+    mends = {key: graph.mended(open_, set(key)) for key in cuts}
     price = {key: sum(graph.cost(link) for link in cut) for key, cut in cuts.items()}
     left = {link.seq: link for link in open_}
     found = []
@@ -238,6 +239,7 @@ class _Graph:
 
     def __init__(self, answers: Sequence[Link], reliability: Reliability) -> None:
         self._reliability = reliability
+        self._by_seq = {link.seq: link for link in answers}
         self._edges: dict[int, list[Link]] = {}
         self._cannot: dict[tuple[int, int], list[Link]] = {}
         for link in answers:
@@ -264,9 +266,19 @@ class _Graph:
         """All "different" answers on the pair."""
         return tuple(self._cannot[_pair(link)])
 
-    def mended(self, link: Link, without: set[int]) -> bool:
-        """Whether taking some answers back resolves a contradiction."""
-        return link.seq in without or link.j not in self._reach(link.i, without)
+    def answer(self, seq: int) -> Link:
+        return self._by_seq[seq]
+
+    def mended(self, links: Sequence[Link], without: set[int]) -> set[int]:
+        """Contradictions that taking some answers back resolves."""
+        group: dict[int, int] = {}
+        found = {link.seq for link in links if link.seq in without}
+        for link in links:
+            if link.i not in group:
+                group |= dict.fromkeys(self._reach(link.i, without), link.i)
+            if group.get(link.j) != group[link.i]:
+                found.add(link.seq)
+        return found
 
     def chain(self, link: Link) -> tuple[Link, ...]:
         """Shortest chain of "same" answers between the two points."""

@@ -17,6 +17,7 @@ from superpac.cli.label import label
 from superpac.cli.reproduce import reproduce
 from superpac.cli.sessions import register as register_sessions
 from superpac.cli.simulate import simulate
+from superpac.cli.suspects import suspects
 from superpac.cli.theory import theory
 from superpac.errors import SuperpacError
 
@@ -32,6 +33,7 @@ app.command()(simulate)
 app.command()(theory)
 register_sessions(app)
 app.command()(audit)
+app.command()(suspects)
 app.command()(label)
 app.command()(reproduce)
 app.command()(advise)

@@ -105,7 +105,7 @@ def learn_reliability(
             test, other = other, test
         pair = (min(test, other), max(test, other))
         k = int(place[other])
-        if pair in apart or k < 0:
+        if k < 0 or (pair in apart and place[test] == k):
             votes.setdefault(pair, []).append(answer)
             continue
         same = answer.answer == SAME
