@@ -124,6 +124,9 @@ def _curves(results: Results, layout: Layout) -> Figure | None:
                 drawn = ax.axhline(100 * float(curves[:, 0].mean()), linewidth=1.1, **style)
             labelled.setdefault(line["label"] or line["name"], drawn)
         _dress(ax, panel["title"])
+        # Bands of few trials may be wide; the curves decide how much is shown.
+        top = max((np.max(drawn.get_ydata()) for drawn in ax.lines), default=1.0)
+        ax.set_ylim(0, max(1.12 * float(top), 1.0))
         ax.set_xlabel("pairwise comparisons")
     axes[0].set_ylabel("misclassification rate, %")
     columns = min(len(labelled), max(2, 2 * len(panels)))
@@ -149,7 +152,7 @@ def _curve(ax: Axes, curves: FloatArray, style: Mapping[str, Any], offset: int) 
         spread = 100 * shown[:, steps].std(axis=0, ddof=1) / np.sqrt(len(curves))
         half = student.ppf(0.975, len(curves) - 1) * spread
         ax.fill_between(
-            steps, np.maximum(mean - half, 0), mean + half, color=style["color"], alpha=0.15,
+            steps, np.maximum(mean - half, 0), mean + half, color=style["color"], alpha=0.13,
             linewidth=0,
         )  # fmt: skip
     if got + 1 < curves.shape[1]:
