@@ -113,7 +113,7 @@ def test_neither_reaching_zero_tells_nothing(as_published, tmp_path):
         as_published, "yale_mnist_many", "yale5", "superpac", [level(0.1, 300)] * 6, tmp_path / "a"
     )
     both = swap(one, "yale_mnist_many", "yale5", "urasc-n", [level(0.1, 300)] * 6, tmp_path / "b")
-    check = next(c for c in claim(both, "C2").checks if c.what.startswith("yale5"))
+    check = next(c for c in claim(both, "C2").checks if c.what.startswith("Yale B, K = 5"))
     assert check.holds is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from superpac.experiments import statistics as st
-from superpac.experiments.claims import Check, Claim, check_at_most, missing
+from superpac.experiments.claims import TITLES, Check, Claim, check_at_most, missing
 from superpac.experiments.results import Results, stack
 from superpac.experiments.statistics import FloatArray
 
@@ -183,7 +183,7 @@ def robust_oracle(results: Results) -> Claim:
         n = min(len(plain), len(robust))
         gap = st.mean_of(robust[:n, 0] - plain[:n, 0])
         told = f"{_points(gap)} (oracle PCA errs on {100 * plain[:n, 0].mean():.1f}%)"
-        what = f"{panel}: oracle robust PCA less oracle PCA"
+        what = f"{TITLES.get(panel, panel)}: oracle robust PCA less oracle PCA"
         paper = "no improvement (above -0.5 points)"
         checks.append(Check(what, paper, told, gap.within(low=-0.005)))
     if not checks:
