@@ -158,8 +158,8 @@ def mnist_at_500(results: Results) -> Claim:
     checks.append(check_between(text, "about 20% (15% to 25%)", best[0], 0.15, 0.25))
     if best[0].value < 0.15:
         why.append(
-            f"The best rival, {OF_THE_TIME[best[1]]}, errs on {100 * best[0].value:.1f}% here, less than the "
-            "paper found for its own implementation of its rivals."
+            f"The best rival, {OF_THE_TIME[best[1]]}, errs on {100 * best[0].value:.1f}% here, "
+            "less than the paper found for its own implementation of its rivals."
         )
     start = st.mean_of(mine[:, 0]) if mine.size else best[0]
     if mine.size:
