@@ -4,7 +4,7 @@
 
 For every row sessions are answered from the truth; at several question counts the estimate of the
 error left is compared with the error. The constants of `superpac.stopping` were chosen on other
-seeds (0 to 14) of the rows marked *, and on none of the others. "covered" is the share of
+seeds (0 to 14), of the rows marked * among others; see docs/stopping.md. "covered" is the share of
 checkpoints (or of sessions, in the columns by count) whose 95% interval holds the error; "stop" is
 where the upper end is first at or below 1%.
 """
