@@ -83,10 +83,13 @@ class State:
         """Whether a pair may be asked now: nothing implied, not unsure, not skipped just now."""
         if i == j or i in self.bad or j in self.bad:
             return False
-        if self.constraints.implied(i, j) is not None or self.constraints.is_unsure(i, j):
-            return False
+        return self.constraints.implied(i, j) is None and not self.put_off(i, j)
+
+    def put_off(self, i: int, j: int) -> bool:
+        """Whether nobody could tell a pair, or it was skipped just now."""
         at = self.skipped.get((min(i, j), max(i, j)))
-        return at is None or self.n_answers - at >= POSTPONED
+        skipped = at is not None and self.n_answers - at < POSTPONED
+        return skipped or self.constraints.is_unsure(i, j)
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,13 @@ def what_next(seq: int, asked: Asked) -> list[tuple[Any, Told, tuple[int, int] |
     return [*said, ((seq, "skip", i, j), [], (min(i, j), max(i, j)))]
 
 
-def followers(session: PageSession, asked: Asked) -> list[tuple[Any, Callable[[int], Job]]]:
+def followers(
+    session: PageSession, asked: Asked, annotator: str = ""
+) -> list[tuple[Any, Callable[[int], Job]]]:
     """Jobs for the states that the possible answers lead to, the likeliest first."""
     return [
-        (key, job(session, key, told, skip)) for key, told, skip in what_next(session.seq, asked)
+        (key, job(session, key, told, skip, annotator))
+        for key, told, skip in what_next(session.seq, asked)
     ]
 
 
@@ -49,6 +52,7 @@ def job(
     key: Hashable,
     told: Told | None = None,
     skip: tuple[int, int] | None = None,
+    annotator: str = "",
 ) -> Callable[[int], Job]:
     """Job for the state as it is now, with some pairs told or one skipped on top."""
     state = session.fold.state
@@ -56,9 +60,16 @@ def job(
     if told:
         trial = state.constraints.copy()
         news: list[Link] = []
+        asked = {frozenset((a.i, a.j)) for a in answers} if session.model.evidence else set()
         for i, j, answer in told:
-            if answer == "unsure" or trial.implied(i, j) is None:
-                link = Link(session.seq + len(news) + 1, i, j, answer)
+            # as the session would: evidence is written even where it repeats or contradicts
+            known = trial.implied(i, j)
+            if session.model.evidence:
+                written = len(told) == 1 or known != answer or frozenset((i, j)) in asked
+            else:
+                written = answer == "unsure" or known is None
+            if written:
+                link = Link(session.seq + len(news) + 1, i, j, answer, annotator)
                 trial.take(link)
                 news.append(link)
         answers = (*answers, *news)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from superpac.errors import ConflictError
 from superpac.strategies import State
@@ -45,11 +46,20 @@ class Asked:
     first: int | None = None
     stand_in: bool = False
 
-    def alive(self, state: State) -> bool:
-        """Whether it is still worth an answer."""
+    def alive(self, state: State, evidence: bool = False) -> bool:
+        """Whether it is still worth an answer.
+
+        Where answers are evidence, what earlier ones imply may be asked again: a question is idle
+        once somebody has answered it since.
+        """
         if self.item in state.bad:
             return False
-        return all(state.askable(self.item, other) for other in self.others)
+        if not evidence:
+            return all(state.askable(self.item, other) for other in self.others)
+        if state.bad & set(self.others) or any(state.put_off(*pair) for pair in self.pairs()):
+            return False
+        since = takewhile(lambda answer: answer.seq > self.seq, reversed(state.answers))
+        return all((min(a.i, a.j), max(a.i, a.j)) not in self.pairs() for a in since)
 
     def pairs(self) -> set[tuple[int, int]]:
         """Pairs that it asks about, the smaller item first."""

@@ -15,6 +15,7 @@ from superpac.web.seconds import choose_second
 from superpac.web.standin import StandIn
 from superpac.web.worker import Model
 
+FEW = 5  # people for whom an answer waits at all: all others wait meanwhile
 WAIT = 0.02  # seconds an answer waits for the new model before the last one stands in
 
 
@@ -78,7 +79,9 @@ class Chooser:
                 reason = "Somebody else has answered this; how do you see it?"
                 return Asked("second", i, (j,), self.session.seq, reason, first=second.seq)
         if item is not None and other is not None:
-            if not state.askable(item, other):
+            evidence = self.session.model.evidence
+            shut = item == other or state.put_off(item, other) or bool({item, other} & state.bad)
+            if shut if evidence else not state.askable(item, other):
                 raise InputError(
                     "This pair is settled by earlier answers, or was answered unsure; "
                     "take those back in History to ask it again."
@@ -86,7 +89,7 @@ class Chooser:
             found: Proposal | None = Proposal(item, other, "You asked to be asked about this.")
             fresh = True
         else:
-            found, fresh = self._proposal(state, others, item)
+            found, fresh = self._proposal(state, others, item, annotator)
         if found is None:
             return None
         numbers = {k: float(v) for k, v in found.numbers.items()}
@@ -102,15 +105,17 @@ class Chooser:
         return self.reshape(asked, shape)
 
     def _proposal(
-        self, state: State, others: frozenset[int], item: int | None
+        self, state: State, others: frozenset[int], item: int | None, annotator: str
     ) -> tuple[Proposal | None, bool]:
         """Next pair and whether the model behind it is up to date."""
         model = self._model()
         if model is None:
             raise InputError("The first clustering is not ready yet; try again in a moment.")
-        if not others and item is None:
+        if item is None and (not others or self.session.model.evidence):
             self._plan()
-            fresh = self.keeper.get(self.session.seq, WAIT)
+            fresh = self.keeper.get(self.session.seq, WAIT if len(self.leases) <= FEW else 0.0)
+            if others:
+                return self._beside_others(state, model, fresh, others, annotator)
             if fresh is None and self._stand_in.propose(state, model) is None:
                 # Only the real strategy may say that nothing is left.
                 fresh = self.keeper.get(self.session.seq, 20.0)
@@ -124,6 +129,28 @@ class Chooser:
             found = replace(found, reason="You asked to be asked about this.")
         return found, model.key == self.session.seq
 
+    def _beside_others(
+        self,
+        state: State,
+        model: Model,
+        fresh: Model | None,
+        others: frozenset[int],
+        annotator: str,
+    ) -> tuple[Proposal | None, bool]:
+        """Next pair while others are asked too: the strategy's, unless it is theirs to answer.
+
+        An answer in doubt is better checked by somebody else than the one who gave it.
+        """
+        found = None if fresh is None else fresh.proposal
+        free = found is not None and not {found.i, found.j} & others
+        if free and found is not None and annotator not in found.not_by:
+            self._model()
+            return found, True
+        other = self._stand_in.propose(state, model, others)
+        if other is None and not free:
+            raise InputError("Others are answering what is left; look again in a moment.")
+        return other or found, model.key == self.session.seq
+
     def reshape(self, asked: Asked, shape: str) -> Asked:
         """Same question in the shape that is wanted, where it can be put that way."""
         pair = replace(asked, shape="pair", others=asked.others[:1])
@@ -131,7 +158,7 @@ class Chooser:
 
     def _as_strip(self, state: State, asked: Asked) -> Asked:
         model = self._model()
-        if model is None:
+        if model is None or asked.numbers.get("again"):
             return asked
         near = self._stand_in.rivals(state, model, asked.item)
         members = [member for _, _, member in near]
@@ -152,4 +179,4 @@ class Chooser:
         """Whether a question is still worth an answer."""
         if asked.shape == "second":
             return asked.first not in self.session.fold.retracted
-        return asked.alive(self.session.fold.state)
+        return asked.alive(self.session.fold.state, self.session.model.evidence)

@@ -154,7 +154,7 @@ class Desk:
                 if asked is None or self._leases.take(annotator, asked):
                     break
                 asked = self._chooser.choose(annotator, wanted, None, None)
-            self._plan(asked)
+            self._plan(asked, annotator)
             return asked
 
     def current(self, annotator: str) -> Asked | None:
@@ -396,8 +396,8 @@ class Desk:
         self.keeper.rename(followed, self.session.seq)
         self._plan(None)
 
-    def _plan(self, asked: Asked | None) -> None:
+    def _plan(self, asked: Asked | None, annotator: str = "") -> None:
         wishes = [(self.session.seq, job(self.session, self.session.seq))]
         if asked is not None and asked.shape != "second" and len(self._leases) <= 1:
-            wishes += followers(self.session, asked)
+            wishes += followers(self.session, asked, annotator)
         self.keeper.want(wishes)

@@ -128,6 +128,11 @@ def _looking(app: APIRouter, room: Room) -> None:
         """Every event, the newest first."""
         return views.history(room.desk, before, limit)
 
+    @app.get("/api/suspects")
+    def suspects() -> dict[str, Any]:
+        """Answers that contradict each other or do not fit, and what is cheapest to take back."""
+        return views.suspects(room.desk)
+
     @app.get("/api/agreement")
     def agreement() -> dict[str, Any]:
         """Who answered how much, and how far people agree."""

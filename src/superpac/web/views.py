@@ -11,6 +11,8 @@ from superpac.answers import describe
 from superpac.errors import InputError
 from superpac.exports import cluster_names
 from superpac.folding import UNDOABLE
+from superpac.strategies.reliability import Reliability
+from superpac.suspects import find_suspects
 from superpac.web.desk import Desk
 from superpac.web.pagesession import SECOND, WITHDRAWN, withdrawn_opinions
 from superpac.web.worker import Model
@@ -220,6 +222,17 @@ def history(desk: Desk, before: int | None, limit: int) -> dict[str, Any]:
     }
 
 
+def suspects(desk: Desk) -> dict[str, Any]:
+    """Answers that contradict each other or do not fit, each with what the items are called."""
+    model = desk.model()
+    found = find_suspects(desk.session, model.reliability if model else Reliability()).to_dict()
+    links = [c[part] for c in found["contradictions"] for part in ("chain", "cut")]
+    singles = [entry["answer"] for part in ("contradictions", "doubts") for entry in found[part]]
+    for link in (*singles, *(one for several in links for one in several)):
+        link["ids"] = [str(desk.data.ids[link[end]]) for end in ("i", "j")]
+    return {**found, "seq": desk.session.seq}
+
+
 def effect(desk: Desk, seqs: list[int]) -> str:
     """Say what taking events back or putting them back meant."""
     fold = desk.session.fold
@@ -281,6 +294,7 @@ def progress(desk: Desk) -> dict[str, Any]:
         "questions_left": left,
         "minutes_left": None if left is None or not pace else round(left / pace, 1),
         "undo": bool(desk.session.fold.undoable()),
+        "contradictions": len(desk.session.fold.state.constraints.conflicts),
     }
 
 

@@ -29,6 +29,8 @@ from superpac.spec import Spec, build_problem
 from superpac.spectral import spectral_embedding
 from superpac.stopping import error_left
 from superpac.strategies import Problem, Proposal, State, Strategy, make_strategy
+from superpac.strategies.reliability import Reliability
+from superpac.suspects import reliability_of
 from superpac.tracking import SubspaceTracker
 
 IntArray = NDArray[np.intp]
@@ -84,6 +86,8 @@ class Model:
         Time it took.
     error_left : dict or None
         Estimate of the error left, where the strategy gives one.
+    reliability : Reliability
+        What is known about the people who answer, where answers are evidence.
     """
 
     key: Any
@@ -95,6 +99,7 @@ class Model:
     seeds: tuple[int, ...] = ()
     seconds: float = 0.0
     error_left: dict[str, float] | None = None
+    reliability: Reliability = Reliability()
 
     def distance(self, item: int, other: int) -> float:
         """How far an item is from the cluster of another."""
@@ -170,6 +175,7 @@ class Computer:
             tuple(int(s) for s in seeds),
             time.perf_counter() - begun,
             left,
+            reliability_of(self.strategy, state),
         )
 
 

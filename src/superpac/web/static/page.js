@@ -329,6 +329,9 @@ async function figures() {
       parts.push(h("div", { cls: "figure wide" }, curve(p.curve), h("span", { text: `right for ${p.right} of the last ${p.recent} items` })));
     }
     $("figures").replaceChildren(...parts);
+    $("wrongs").hidden = !p.contradictions;
+    $("wrongs").textContent = p.contradictions;
+    $("wrongs").title = "Answers that contradict others";
   } catch { /* the next answer will say what is wrong */ }
 }
 
@@ -512,14 +515,80 @@ async function showHistory(older = false) {
     else $("events").replaceChildren(...(lines.length ? lines : [h("p", { cls: "muted", text: "Nothing yet." })]));
     oldest = found.events.length ? found.events[found.events.length - 1].seq : null;
     $("older").hidden = !found.more;
-    if (!older) showAgreement(found.conflicts);
+    if (!older) await Promise.all([showSuspects(), showAgreement()]);
   } catch (error) { complain(error); }
 }
 
-async function showAgreement(conflicts) {
+// ---- answers to check ----
+
+const who = (name) => name || "no name";
+const percent = (share) => (share < 0.0095 ? `${(100 * share).toFixed(1)}%` : `${Math.round(100 * share)}%`);
+
+function step(link, culprits) {
+  const bad = culprits.has(link.seq);
+  return h("span", { cls: `step ${link.answer}${bad ? " culprit" : ""}` }, h("b", { text: link.answer === "same" ? "=" : "≠" }), h("small", { text: `#${link.seq}${link.annotator ? ` ${link.annotator}` : ""}` }));
+}
+
+function piece(item, id) {
+  return h("span", { cls: `piece${state.info.crisp ? " crisp" : ""}` }, state.info.kind === "table" ? null : thumb(item), h("small", { text: id, title: id }));
+}
+
+function remedy(links, lead) {
+  const first = links[0];
+  const names = links.map((l) => `#${l.seq}`).join(", ");
+  return h("div", { cls: "remedy" }, h("span", { text: lead }),
+    h("button", { type: "button", cls: "warm", text: `Take back ${names}`, onclick: () => takeBackAll(links.map((l) => l.seq)) }),
+    h("button", { type: "button", text: "Ask me again", "aria-label": `Ask me again about ${first.ids.join(" and ")}`, onclick: () => askAbout(first.i, first.j) }));
+}
+
+function contradiction(c) {
+  const culprits = new Set(c.cut.map((l) => l.seq));
+  const row = c.chain.flatMap((l, n) => [...(n ? [] : [piece(l.i, l.ids[0])]), step(l, culprits), piece(l.j, l.ids[1])]);
+  const ends = [c.chain[0].ids[0], c.chain[c.chain.length - 1].ids[1]];
+  const names = [...new Set(c.cut.map((l) => who(l.annotator)))].join(" and ");
+  const also = c.resolves.length ? ` It settles ${c.resolves.length} more like this.` : "";
+  return h("li", { cls: "suspect" }, h("p", { cls: "hidden", text: `${c.words}.` }),
+    h("div", { cls: "chain", "aria-hidden": "true" }, ...row),
+    h("p", { cls: "but", "aria-hidden": "true" }, `So ${ends[0]} and ${ends[1]} would be the same, but ${c.answer.annotator || "somebody"} said `,
+      h("span", { cls: culprits.has(c.answer.seq) ? "culprit" : null }, h("span", { cls: "said different", text: "different" }), ` (#${c.answer.seq})`), "."),
+    remedy(c.cut, `Likeliest wrong: what ${names} said in ${c.cut.map((l) => `#${l.seq}`).join(", ")}.${also}`));
+}
+
+function doubt(d) {
+  const l = d.answer;
+  return h("li", { cls: "suspect" }, h("p", { cls: "hidden", text: `${d.words}.` }),
+    h("div", { cls: "chain", "aria-hidden": "true" }, piece(l.i, l.ids[0]), step(l, new Set([l.seq])), piece(l.j, l.ids[1])),
+    remedy([l], `${l.annotator || "Somebody"} said ${l.answer}; the clusters speak against it (${percent(d.chance)} likely wrong).`));
+}
+
+async function showSuspects() {
+  const s = await call("/api/suspects");
+  const all = [...s.contradictions.map(contradiction), ...s.doubts.map(doubt)];
+  if (!all.length) { $("suspects").replaceChildren(); return; }
+  const people = s.people.map((p) => `${who(p.name)} about ${percent(p.wrong)}`).join(", ");
+  const words = s.contradictions.length ? "Not all of these answers can be right. The one marked is the likeliest slip; look, and take it back if it is." : "These answers do not fit what the others say. Look, and take back what is wrong.";
+  const rest = all.slice(5);
+  const list = h("ul", {}, ...all.slice(0, 5));
+  const more = rest.length ? h("button", { type: "button", cls: "quiet", text: `Show ${rest.length} more`, onclick: () => { list.append(...rest); more.remove(); } }) : null;
+  $("suspects").replaceChildren(h("section", { cls: "note warn", "aria-labelledby": "suspects-title" },
+    h("h2", { id: "suspects-title", text: all.length === 1 ? "Check this" : `Check these ${all.length}` }), h("p", { cls: "muted", text: words }), list, more,
+    h("p", { cls: "muted small", text: `Estimated share of wrong answers: ${people}.` })));
+}
+
+async function takeBackAll(seqs) {
+  try {
+    for (const seq of seqs) await act("/api/undo", { annotator: state.annotator, key: newKey(), shape: state.shape, seq });
+    banner(`Took back #${seqs.join(", #")}.`, { calm: true });
+    state.question = null;
+    state.finished = false;
+    figures();
+  } catch (error) { complain(error); }
+  showHistory();
+}
+
+async function showAgreement() {
   const a = await call("/api/agreement");
-  const parts = conflicts.map((c) => h("div", { cls: "note warn" }, h("p", { text: `#${c.seq} is left out because earlier answers say the opposite: ${c.message}.` })));
-  const who = (name) => name || "no name";
+  const parts = [];
   if (a.people.length > 1 || a.judged > 0) {
     const words = a.people.map((p) => `${who(p.name)} ${p.answers}`).join(", ");
     const how = a.judged ? `Two people judged ${a.judged} pairs and agreed on ${a.agreed}; Cohen’s kappa ${a.kappa.toFixed(2)}.` : "No pair has been judged by two people yet.";
