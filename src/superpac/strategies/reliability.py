@@ -91,99 +91,99 @@ def learn_reliability(
     True
     """
     said = [a for a in answers if a.answer != UNSURE]
-    people = sorted({a.annotator for a in said})
     if not said:
         return Reliability()
+    people = sorted({a.annotator for a in said})
     number = {name: p for p, name in enumerate(people)}
-    cases = _Cases(len(people))
-    apart = set(between)
-    votes: dict[tuple[int, int], list[Link]] = {}
-    told: list[tuple[Link, tuple[int, int], bool]] = []
-    for answer in said:
-        test, other = answer.i, answer.j
-        if place[other] < 0:
-            test, other = other, test
-        pair = (min(test, other), max(test, other))
-        k = int(place[other])
-        if k < 0 or (pair in apart and place[test] == k):
-            votes.setdefault(pair, []).append(answer)
-            continue
-        same = answer.answer == SAME
-        cases.add(test, k, number[answer.annotator], same)
-        told.append((answer, (test, k), same))
-    counted = np.zeros((2, len(people)))  # wrong votes, all votes
-    for several in votes.values():
-        _count(several, number, counted)
-    rate, by, given = cases.fit(beliefs, counted)
-    wrong = {
-        answer.seq: float(1 - given[key] if same else given[key]) for answer, key, same in told
-    }
-    return Reliability(rate, dict(zip(people, by.tolist(), strict=True)), wrong)
+    test, other = np.array([(a.i, a.j) for a in said], dtype=np.intp).T
+    same = np.array([a.answer == SAME for a in said])
+    person = np.array([number[a.annotator] for a in said], dtype=np.intp)
+    test, other = np.where(place[other] < 0, other, test), np.where(place[other] < 0, test, other)
+    apart = {min(pair) * place.size + max(pair) for pair in between}
+    joined = np.isin(np.minimum(test, other) * place.size + np.maximum(test, other), list(apart))
+    told = (place[other] >= 0) & ~(joined & (place[test] == place[other]))
+    counted = _count([said[n] for n in np.flatnonzero(~told)], number)
+    seqs = [said[n].seq for n in np.flatnonzero(told)]
+    rate, by, wrong = _fit(
+        beliefs, test[told], place[other[told]], same[told], person[told], counted
+    )
+    return Reliability(
+        rate,
+        dict(zip(people, by.tolist(), strict=True)),
+        dict(zip(seqs, wrong.tolist(), strict=True)),
+    )
 
 
-def _count(votes: list[Link], number: dict[str, int], counted: FloatArray) -> None:
-    """Count votes on one pair against their majority; a lone vote tells nothing."""
-    same = sum(vote.answer == SAME for vote in votes)
-    if len(votes) < 2 or 2 * same == len(votes):
-        return
-    for vote in votes:
-        p = number[vote.annotator]
-        counted[1, p] += 1
-        counted[0, p] += (vote.answer == SAME) != (2 * same > len(votes))
+def _count(votes: Sequence[Link], number: dict[str, int]) -> FloatArray:
+    """Votes against the majority of their pair, and all votes, a person; a lone vote tells nothing.
 
-
-class _Cases:
-    """Points with the sets that they were compared with; all other sets of a point are one entry.
-
-    Every entry holds how often each person erred if the point is there: who said "same" of another
-    set, and who said "different" of this one.
+    Returns
+    -------
+    ndarray of shape (2, people)
     """
+    counted = np.zeros((2, len(number)))
+    pairs: dict[tuple[int, int], list[Link]] = {}
+    for vote in votes:
+        pairs.setdefault((min(vote.i, vote.j), max(vote.i, vote.j)), []).append(vote)
+    for several in pairs.values():
+        same = sum(vote.answer == SAME for vote in several)
+        if len(several) < 2 or 2 * same == len(several):
+            continue
+        for vote in several:
+            p = number[vote.annotator]
+            counted[1, p] += 1
+            counted[0, p] += (vote.answer == SAME) != (2 * same > len(several))
+    return counted
 
-    def __init__(self, people: int) -> None:
-        self._people = people
-        self._same: dict[int, FloatArray] = {}
-        self._entries: dict[tuple[int, int], FloatArray] = {}  # same votes, different votes
 
-    def add(self, test: int, k: int, person: int, same: bool) -> None:
-        entry = self._entries.setdefault((test, k), np.zeros((2, self._people)))
-        entry[0 if same else 1, person] += 1
-        total = self._same.setdefault(test, np.zeros(self._people))
-        total[person] += same
+def _fit(
+    beliefs: FloatArray,
+    test: IntArray,
+    told: IntArray,
+    same: NDArray[np.bool_],
+    person: IntArray,
+    counted: FloatArray,
+) -> tuple[float, FloatArray, FloatArray]:
+    """Fit rates to answers that a point `test` is, or is not, in the set `told`.
 
-    def fit(
-        self, beliefs: FloatArray, counted: FloatArray
-    ) -> tuple[float, FloatArray, dict[tuple[int, int], float]]:
-        """Overall rate, rate a person, and the posterior of each set that a point was told of."""
-        keys = list(self._entries)
-        tests = list(self._same)
-        row = {test: n for n, test in enumerate(tests)}
-        case = np.array([row[t] for t, _ in keys] + list(range(len(tests))), dtype=np.intp)
-        asked = np.array(keys, dtype=np.intp).reshape(-1, 2)
-        soft = beliefs[tests] ** TEMPER
-        soft *= (1 - NEW) / soft.sum(axis=1, keepdims=True)
-        prior = soft[case[: len(keys)], asked[:, 1]]
-        rest = 1 - np.bincount(case[: len(keys)], prior, len(tests))
-        log_prior = np.log(np.maximum(np.r_[prior, rest], 1e-12))
-        sames = np.array([self._same[t] for t in tests]).reshape(-1, self._people)
-        table = np.array([self._entries[key] for key in keys]).reshape(-1, 2, self._people)
-        errors = np.r_[sames[case[: len(keys)]] - table[:, 0] + table[:, 1], sames]
-        answered = table.sum(axis=(0, 1)) + counted[1]
-        rate = PRIOR_WRONG / PRIOR_ANSWERS
-        by = np.full(self._people, rate)
-        given = np.exp(log_prior)
-        for _ in range(ROUNDS):
-            weight = log_prior + errors @ np.log(by / (1 - by))
-            top = np.full(len(tests), -np.inf)
-            np.maximum.at(top, case, weight)
-            given = np.exp(weight - top[case])
-            given /= np.bincount(case, given, len(tests))[case]
-            wrong = given @ errors + counted[0]
-            before = rate
-            rate = float((PRIOR_WRONG + wrong.sum()) / (PRIOR_ANSWERS + answered.sum()))
-            if self._people > 1:
-                by = np.minimum((SHRINK * rate + wrong) / (SHRINK + answered), WORST)
-            else:
-                by = np.array([min(rate, WORST)])
-            if abs(rate - before) < 1e-5:
-                break
-        return min(rate, WORST), by, dict(zip(keys, given.tolist(), strict=False))
+    A point has an entry for each set that it was told of, and one for all the rest. Every entry
+    holds how often each person erred if the point is there: who said "same" of another set, and who
+    said "different" of this one.
+
+    Returns
+    -------
+    rate : float
+    by : ndarray of shape (people,)
+    wrong : ndarray, one an answer
+    """
+    people, width = counted.shape[1], beliefs.shape[1]
+    tests, row = np.unique(test, return_inverse=True)
+    keys, entry = np.unique(row * width + told, return_inverse=True)
+    case = np.r_[keys // width, np.arange(tests.size)]
+
+    def tally(where: IntArray, size: int, kind: NDArray[np.bool_]) -> FloatArray:
+        flat = np.bincount((where * people + person)[kind], minlength=size * people)
+        return flat.reshape(size, people).astype(np.float64)
+
+    sames = tally(row, tests.size, same)
+    errors = sames[case]
+    errors[: keys.size] += tally(entry, keys.size, ~same) - tally(entry, keys.size, same)
+    soft = beliefs[tests] ** TEMPER
+    prior = soft[keys // width, keys % width] * (1 - NEW) / soft.sum(axis=1)[keys // width]
+    rest = 1 - np.bincount(keys // width, prior, tests.size)
+    log_prior = np.log(np.maximum(np.r_[prior, rest], 1e-12))
+    answered = np.bincount(person, minlength=people) + counted[1]
+    rate = PRIOR_WRONG / PRIOR_ANSWERS
+    by = np.full(people, rate)
+    given = np.exp(log_prior)
+    for _ in range(ROUNDS):
+        given = np.exp(np.maximum(log_prior + errors @ np.log(by / (1 - by)), -600.0))
+        given /= np.bincount(case, given, tests.size)[case]
+        wrong = given @ errors + counted[0]
+        before = rate
+        rate = float((PRIOR_WRONG + wrong.sum()) / (PRIOR_ANSWERS + answered.sum()))
+        own = (SHRINK * rate + wrong) / (SHRINK + answered)
+        by = np.minimum(own if people > 1 else rate, WORST) * np.ones(people)
+        if abs(rate - before) < 1e-5:
+            break
+    return min(rate, WORST), by, np.where(same, 1 - given[entry], given[entry])
