@@ -216,9 +216,10 @@ def test_methods_and_limit_choose_what_is_run(small, tmp_path):
     tasks = small.tasks(methods=["random"], limit_s=5.0)
     assert {t.method for t in tasks} == {"random"}
     assert {t.limit_s for t in tasks} == {5.0}
+    assert {t.panel for t in small.tasks(panels=["four"])} == {"four"}
     allowed = replace(small, panels=tuple(replace(p, limit_s=2.0) for p in small.panels))
     assert {t.limit_s for t in allowed.tasks(limit_s=5.0)} == {2.0}
-    with pytest.raises(InputError, match="No line is called nobody"):
+    with pytest.raises(InputError, match="Nothing is left to run"):
         run_figures([small], tmp_path, methods=["nobody"])
 
 

@@ -49,6 +49,9 @@ def reproduce(
     methods: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these lines, separated by commas.")
     ] = None,
+    panels: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these panels, separated by commas.")
+    ] = None,
     affinities: Annotated[
         Path | None, typer.Option(help="Folder of affinities to keep and to take from.")
     ] = None,
@@ -81,8 +84,9 @@ def reproduce(
                 allowed_s=QUICK_S if quick else None,
                 limit_s=limit,
                 methods=methods.split(",") if methods else None,
+                panels=panels.split(",") if panels else None,
                 affinities=affinities,
-                command=_command(figure, trials, quick, jobs, dask, limit, methods),
+                command=_command(figure, trials, quick, jobs, dask, limit, methods, panels),
                 watch=watch,
             )
     if not results.is_file():
@@ -147,12 +151,14 @@ def _command(
     dask: str | None,
     limit: float | None,
     methods: str | None,
+    panels: str | None,
 ) -> str:
     parts = ["superpac reproduce", figure]
     parts += [f"--trials {trials}"] if trials else []
     parts += ["--quick"] if quick else []
     parts += [f"--limit {limit:g}"] if limit else []
     parts += [f"--methods {methods}"] if methods else []
+    parts += [f"--panels {panels}"] if panels else []
     parts += ["--dask ADDRESS"] if dask else [f"--jobs {jobs}"]
     return " ".join(parts)
 

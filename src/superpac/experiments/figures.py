@@ -140,6 +140,7 @@ class FigureSpec:
         quick: bool = False,
         limit_s: float | None = None,
         methods: Collection[str] | None = None,
+        panels: Collection[str] | None = None,
     ) -> list[Task]:
         """List every trial of every line.
 
@@ -153,6 +154,8 @@ class FigureSpec:
             At most so many processor seconds a trial; the file may allow less.
         methods : collection of str, optional
             Only these lines.
+        panels : collection of str, optional
+            Only these panels.
 
         Returns
         -------
@@ -161,6 +164,8 @@ class FigureSpec:
         """
         found = []
         for given in self.panels:
+            if panels is not None and given.name not in panels:
+                continue
             panel = replace(given, **given.quick) if quick else given
             if limit_s:
                 panel = replace(panel, limit_s=min(panel.limit_s or limit_s, limit_s))

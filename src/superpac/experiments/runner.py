@@ -36,6 +36,7 @@ def run_figures(
     allowed_s: float | None = None,
     limit_s: float | None = None,
     methods: Collection[str] | None = None,
+    panels: Collection[str] | None = None,
     affinities: str | Path | None = None,
     command: str = "",
     watch: Watch | None = None,
@@ -62,6 +63,8 @@ def run_figures(
         At most so many processor seconds a trial; its curve is kept as far as it got.
     methods : collection of str, optional
         Only these lines of the figures.
+    panels : collection of str, optional
+        Only these panels of the figures.
     affinities : path, optional
         Folder of affinities to keep for other runs; by default they go when the run is complete.
     command : str
@@ -79,12 +82,16 @@ def run_figures(
     wanted = [
         task
         for spec in figures
-        for task in spec.tasks(trials=trials, quick=quick, limit_s=limit_s, methods=methods)
+        for task in spec.tasks(
+            trials=trials, quick=quick, limit_s=limit_s, methods=methods, panels=panels
+        )
     ]
     if not wanted:
-        known_lines = sorted({line.name for spec in figures for line in spec.lines})
+        lines = sorted({line.name for spec in figures for line in spec.lines})
+        plots = sorted({panel.name for spec in figures for panel in spec.panels})
         raise InputError(
-            f"No line is called {', '.join(methods or ())}; the lines are {', '.join(known_lines)}."
+            "Nothing is left to run: the panels are "
+            f"{', '.join(plots)} and the lines {', '.join(lines)}; choose among these."
         )
     with only_run(root):
         parts = Parts(root / "parts")
