@@ -156,7 +156,10 @@ def _curve(ax: Axes, curves: FloatArray, style: Mapping[str, Any], offset: int) 
             linewidth=0,
         )  # fmt: skip
     if got + 1 < curves.shape[1]:
-        ax.plot(steps[-1], mean[-1], "x", color=style["color"], markersize=9, markeredgewidth=2)
+        ax.plot(
+            steps[-1], mean[-1], "x", color=style["color"], markersize=8, markeredgewidth=2,
+            clip_on=False, zorder=5,
+        )  # fmt: skip
     return drawn
 
 

@@ -207,8 +207,18 @@ def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[st
     picture = ""
     if paths:
         picture = "data:image/svg+xml;base64," + base64.b64encode(paths[1].read_bytes()).decode()
+    here = results.table[results.table["figure"] == layout["name"]]
+    caption = layout["caption"]
+    if picture and (here["stopped"] == "time").any():
+        caption += " A cross: stopped by the time allowed."
     left_out = [s for s in results.meta["skipped"] if s["figure"] == layout["name"]]
-    return {**layout, "picture": picture, "rows": summary(results, layout), "left_out": left_out}
+    return {
+        **layout,
+        "caption": caption,
+        "picture": picture,
+        "rows": summary(results, layout),
+        "left_out": left_out,
+    }
 
 
 def _in_order(results: Results) -> list[Mapping[str, Any]]:
