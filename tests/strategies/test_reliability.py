@@ -185,12 +185,17 @@ def test_another_representative_checks_an_answer_and_counts_as_a_vote_on_it():
     set_of = np.array([0, 0, 0, 1, 1, 0])
     votes = Votes()
     votes.take(Link(1, 5, 0, "same", "Ada"))
-    question = ask_again(Link(1, 5, 0, "same"), votes, [0, 5, 1, 2], lambda i, j: j != 1, 0.01)
+    link = Link(1, 5, 0, "same")
+    question = ask_again(link, votes, [0, 5, 1, 2], lambda i, j: j != 1, votes.asked, 0.01)
     assert (question.i, question.j, question.not_by) == (5, 2, {"Ada"})
     heard = counts_for(Link(2, 5, 2, "different", "Bob"), votes, set_of)
     assert heard == Link(2, 5, 0, "different", "Bob")
     assert votes.take(heard)
     assert [link.seq for link in votes.ties()] == [1]
+    # who was asked about once already is no new witness
+    question = ask_again(link, votes, [0, 1, 2], lambda i, j: True, lambda i, j: j != 1, 0.01)
+    assert (question.i, question.j) == (5, 1)
+    assert question.not_by == {"Ada", "Bob"}
     # of a set that the point was not compared with, an answer stands for itself
     other = Link(3, 5, 3, "different", "Bob")
     assert counts_for(other, votes, set_of) == other
@@ -200,8 +205,9 @@ def test_the_same_pair_is_asked_again_where_there_is_no_other():
     votes = Votes()
     votes.take(Link(1, 5, 0, "same", "Ada"))
     link = Link(1, 5, 0, "same")
-    question = ask_again(link, votes, [0], lambda i, j: True, 0.01)
+    question = ask_again(link, votes, [0], lambda i, j: True, votes.asked, 0.01)
     assert (question.i, question.j) == (5, 0)
     # seen from the other end the answer would not count for the pair
-    assert ask_again(Link(1, 0, 5, "same"), votes, [3], lambda i, j: True, 0.01).j == 5
-    assert ask_again(link, votes, [], lambda i, j: False, 0.01) is None
+    backwards = Link(1, 0, 5, "same")
+    assert ask_again(backwards, votes, [3], lambda i, j: True, votes.asked, 0.01).j == 5
+    assert ask_again(link, votes, [], lambda i, j: False, votes.asked, 0.01) is None

@@ -62,6 +62,7 @@ def ask_again(
     votes: Votes,
     speakers: Iterable[int],
     askable: Callable[[int, int], bool],
+    seen: Callable[[int, int], bool],
     rate: float,
 ) -> Proposal | None:
     """Choose the pair that checks an answer.
@@ -77,6 +78,8 @@ def ask_again(
         about two sets, which is asked again as it was.
     askable : callable
         Whether two points may be asked about now.
+    seen : callable
+        Whether somebody has answered this very pair, for whatever it counted.
     rate : float
         Share of wrong answers, shown beside the question.
 
@@ -90,7 +93,9 @@ def ask_again(
     >>> votes = Votes()
     >>> votes.take(Link(1, 5, 0, "same", "Ada"))
     False
-    >>> found = ask_again(Link(1, 5, 0, "same"), votes, [0, 2, 5], lambda i, j: True, 0.01)
+    >>> found = ask_again(
+    ...     Link(1, 5, 0, "same"), votes, [0, 2, 5], lambda i, j: True, votes.asked, 0.01
+    ... )
     >>> found.i, found.j, sorted(found.not_by)
     (5, 2, ['Ada'])
     """
@@ -100,7 +105,7 @@ def ask_again(
     first = next(iter(votes.said(link.i, link.j)), None)
     if first is not None and first.i == link.i:
         for other in speakers:
-            fresh = other not in (link.i, link.j) and not votes.asked(link.i, other)
+            fresh = other not in (link.i, link.j) and not seen(link.i, other)
             if fresh and askable(link.i, other):
                 return Proposal(link.i, other, OTHERS, numbers, said)
     if askable(link.i, link.j):
