@@ -111,6 +111,14 @@ def usps(results: Results) -> Claim:
         checks.append(Check(what, paper, f"{last.text()} after {got} questions", holds))
         if holds is False:
             why.append(f"d = {d}: {100 * last.value:.1f}% of the digits are still wrong.")
+    other = results.curves("usps", "usps9", "superpac-gamma5")
+    mine = results.curves("usps", "usps9", "superpac")
+    if other.size and mine.size:
+        why.append(
+            "The paper does not say which EnSC gave its input. Ours, gamma = 50, starts at "
+            f"{100 * mine[0, 0]:.0f}%; with gamma = 5 SUPERPAC starts at {100 * other[0, 0]:.0f}% and is at {100 * _last(other)[0]:.1f}% "
+            f"after {int(st.answered(other)[0])} questions."
+        )
     rival = results.select("usps", "usps9", "urasc-n")
     if not rival.empty:
         got = int(st.answered(stack(rival)).max())
