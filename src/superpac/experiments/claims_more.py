@@ -116,7 +116,8 @@ def usps(results: Results) -> Claim:
     if other.size and mine.size:
         why.append(
             "The paper does not say which EnSC gave its input. Ours, gamma = 50, starts at "
-            f"{100 * mine[0, 0]:.0f}%; with gamma = 5 SUPERPAC starts at {100 * other[0, 0]:.0f}% and is at {100 * _last(other)[0]:.1f}% "
+            f"{100 * mine[0, 0]:.0f}%; with gamma = 5 SUPERPAC starts at "
+            f"{100 * other[0, 0]:.0f}% and is at {100 * _last(other)[0]:.1f}% "
             f"after {int(st.answered(other)[0])} questions."
         )
     rival = results.select("usps", "usps9", "urasc-n")
