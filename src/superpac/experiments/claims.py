@@ -209,9 +209,11 @@ def half_the_questions(results: Results) -> Claim:
             checks.append(Check(what, paper, told, ratio_of.within(high=0.65)))
             if ratio_of.value > 0.65:
                 near = [st.median_of(st.questions_to(c[:n], 0.01)) for c in (mine, theirs)]
+                more = "more" if ratio_of.value > 1 else "fewer"
                 why.append(
-                    f"{where}: URASC-N needs fewer than twice SUPERPAC's questions here. Down to "
-                    f"1% it takes SUPERPAC {near[0].text('', 0)}, URASC-N {near[1].text('', 0)}."
+                    f"{where}: SUPERPAC needs {more} questions than URASC-N to the very last point. "
+                    f"Down to 1% it takes SUPERPAC {near[0].text('', 0)}, "
+                    f"URASC-N {near[1].text('', 0)}."
                 )
     words = (
         "In all cases, SUPERPAC requires roughly half the number of queries needed by URASC to "
