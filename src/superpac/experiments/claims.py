@@ -211,7 +211,7 @@ def half_the_questions(results: Results) -> Claim:
                 near = [st.median_of(st.questions_to(c[:n], 0.01)) for c in (mine, theirs)]
                 more = "more" if ratio_of.value > 1 else "fewer"
                 why.append(
-                    f"{where}: SUPERPAC needs {more} questions than URASC-N to the very last point. "
+                    f"{where}: SUPERPAC needs {more} questions than URASC-N to the last point. "
                     f"Down to 1% it takes SUPERPAC {near[0].text('', 0)}, "
                     f"URASC-N {near[1].text('', 0)}."
                 )
