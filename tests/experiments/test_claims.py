@@ -108,6 +108,16 @@ def test_a_run_cut_short_is_not_called_a_failure(as_published, tmp_path):
     assert [c.holds for c in ends] == [False, None]
 
 
+def test_a_rival_cut_short_before_the_race_tells_nothing(as_published, tmp_path):
+    early = [falling(0.3, 9000, 300)] * 2
+    for stopped, holds in (("time", None), ("budget", False)):
+        cut = swap(
+            as_published, "yaleFull", "yale38", "urasc-n", early, tmp_path / stopped,
+            stopped=stopped, questions=300,
+        )  # fmt: skip
+        assert claim(cut, "C4").checks[1].holds is holds
+
+
 def test_neither_reaching_zero_tells_nothing(as_published, tmp_path):
     one = swap(
         as_published, "yale_mnist_many", "yale5", "superpac", [level(0.1, 300)] * 6, tmp_path / "a"

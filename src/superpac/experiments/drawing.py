@@ -22,6 +22,7 @@ Layout = Mapping[str, Any]
 
 STYLES = ("-", "--", ":", "-.")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+ENOUGH = 5  # trials for a band: that of two covers everything
 POINTS = 400  # of a curve: more than a page can show only makes the file larger
 DASHES = {"oracle-pca": "--", "oracle-rpca": ":"}
 
@@ -108,7 +109,8 @@ def _curves(results: Results, layout: Layout) -> Figure | None:
     panels = [p for p in layout["panels"] if (here["panel"] == p["name"]).any()]
     if not panels:
         return None
-    styles = style_of(layout)
+    run = set(here["method"])
+    styles = style_of({**layout, "lines": [li for li in layout["lines"] if li["name"] in run]})
     figure = Figure(figsize=(4.1 * len(panels) + 0.4, 4.2), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     labelled: dict[str, Any] = {}
@@ -138,7 +140,7 @@ def _curves(results: Results, layout: Layout) -> Figure | None:
 
 
 def _curve(ax: Axes, curves: FloatArray, style: Mapping[str, Any], offset: int) -> Any:
-    """Draw the mean with a 95% band, as far as all trials got; a cross where the time ran out."""
+    """Draw the mean and, of five trials or more, a 95% band; a cross where the time ran out."""
     got = int(answered(curves).min())
     shown = curves[:, : got + 1]
     steps = np.unique(np.linspace(0, got, min(got + 1, POINTS)).round().astype(int))
@@ -148,7 +150,7 @@ def _curve(ax: Axes, curves: FloatArray, style: Mapping[str, Any], offset: int) 
         steps, mean, linewidth=1.5, markersize=4.5, markevery=(offset * 3 % spacing, spacing),
         **style,
     )[0]  # fmt: skip
-    if len(curves) > 1:
+    if len(curves) >= ENOUGH:
         spread = 100 * shown[:, steps].std(axis=0, ddof=1) / np.sqrt(len(curves))
         half = student.ppf(0.975, len(curves) - 1) * spread
         ax.fill_between(
