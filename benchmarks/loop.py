@@ -6,6 +6,10 @@ that clusters from scratch after every placed point.
 
     python benchmarks/loop.py                  # 1 seed, 2,000 questions
     python benchmarks/loop.py --seeds 5        # warm against exact, mean of 5 seeds
+    python benchmarks/loop.py --beside         # every warm clustering beside one from scratch
+
+The two loops drift apart, since one point labelled differently may change the next question; with
+`--beside` both clusterings are given the same answers, step by step.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.cluster import SpectralClustering
 
-from superpac.data import load
+from superpac.data import Dataset, load
+from superpac.imputed import ImputedSpectral, KnownSets, align
 from superpac.metrics import clustering_error
 from superpac.oracles import TruthOracle, simulate
 from superpac.session import Session
@@ -35,6 +40,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0, help="for runs side by side")
     parser.add_argument("--no-exact", action="store_true", help="leave out the from-scratch loop")
+    parser.add_argument("--beside", action="store_true", help="only compare step by step")
     parser.add_argument("--no-sklearn", action="store_true", help="leave out scikit-learn")
     parser.add_argument("--out", type=Path, help="append every finished run here, and skip those")
     args = parser.parse_args()
@@ -45,6 +51,13 @@ def main() -> None:
     runs: dict[str, list[dict]] = {"warm": [], "exact": []}
     items = load(args.data)
     graph = None
+    if args.beside:
+        for seed in range(args.first_seed, args.first_seed + args.seeds):
+            spec = Spec(
+                items.n_classes, args.affinity, "superpac", {"refit": "warm"}, args.dim, seed
+            )
+            print(beside(items.shuffled(seed), spec, args.questions), flush=True)
+        return
     for seed in range(args.first_seed, args.first_seed + args.seeds):
         shuffled = items.shuffled(seed)
         for refit in ("warm",) if args.no_exact else ("warm", "exact"):
@@ -105,6 +118,30 @@ def main() -> None:
             f"scikit-learn's SpectralClustering once: {cpu:.1f} CPU s, error {100 * error:.1f}%; "
             f"a question of the warm loop costs {cpu / per:.0f}x less"
         )
+
+
+def beside(items: Dataset, spec: Spec, questions: int) -> str:
+    """Run the warm loop and cluster from scratch, too, whenever it clusters."""
+    session = Session.create(items, spec)
+    model = session.strategy.model
+    scratch = ImputedSpectral(session.problem.affinity, spec.n_clusters, seed=spec.seed)
+    warm, moved, gaps = model.warm, [], []
+
+    def both(known: KnownSets, *, step: int) -> np.ndarray:
+        labels = warm(known, step=step)
+        exact = scratch.exact(known, step=step)
+        moved.append(np.mean(align(exact, labels, spec.n_clusters) != labels))
+        gaps.append(clustering_error(items.y, labels) - clustering_error(items.y, exact))
+        return labels
+
+    model.warm = both
+    simulate(session, TruthOracle(items.y), items.y, questions)
+    gap = 100 * np.abs(gaps)
+    return (
+        f"seed {spec.seed}: {len(gaps)} clusterings, labels differ at {100 * np.mean(moved):.3f}% "
+        f"of the points on average; error differs by {gap.mean():.3f} points on average, by more "
+        f"than one point in {np.sum(gap > 1)}, at most by {gap.max():.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ class Row:
 ROWS = (
     Row("mnist5", "mnist", "tsc:q=5", 3, 500, 20, 5, 100),
     Row("mnist10", "mnist", "tsc:q=5", 3, 1100, 20, 10, 100),
-    Row("yale5", "yaleb", "ssc-faces", 9, 300, 5, 5),
-    Row("yale10", "yaleb", "ssc-faces", 9, 500, 5, 10),
+    Row("yale5", "yaleb", "ssc-faces", 9, 300, 20, 5),
+    Row("yale10", "yaleb", "ssc-faces", 9, 500, 10, 10),
     Row("coil20", "coil20", "ensc:gamma=50", 9, 1200, 2),
 )
 STRATEGIES = ("superpac", "superpac-s", "superpac-pinned", "random")

@@ -18,6 +18,7 @@ ROOMS = [
     {
         "affinity",
         "spectral",
+        "counting",
         "kmeans",
         "imputed",
         "diffusion",

@@ -289,7 +289,7 @@ class Session(Recorder):
                 return found.copy()
             rows = self.strategy.embedding(self._fold.state)
             known = self._fold.state.constraints
-            count = max(self.spec.n_clusters, int(found.max(initial=0)) + 1)
+            count = max(self.problem.n_clusters, int(found.max(initial=0)) + 1)
             return respect_answers(found, known, count, rows)
 
     def progress(self) -> dict[str, Any]:
@@ -298,11 +298,14 @@ class Session(Recorder):
         Returns
         -------
         dict
-            As :func:`progress_of`, and ``error_left``: ``estimate``, ``low`` and ``high`` of the
+            As :func:`progress_of`; ``clusters_sure``, how likely ``clusters`` is the right number
+            where it was left open; and ``error_left``: ``estimate``, ``low`` and ``high`` of the
             share of items in a wrong cluster (95% interval), None where the strategy has no belief.
         """
         with self._lock:
-            found = progress_of(self._fold, self.spec.n_clusters)
+            met = self.strategy.count(self._fold.state)
+            found = progress_of(self._fold, met.clusters if met else self.problem.n_clusters)
+            found["clusters_sure"] = met.sure if met and self.problem.auto else None
             return {**found, "error_left": self._error_left()}
 
     def _error_left(self) -> dict[str, float] | None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from superpac.affinity.base import Progress, no_progress, unit_rows
 from superpac.affinity.registry import make_affinity
+from superpac.counting import guess_pieces
 from superpac.data import Dataset
+from superpac.diffusion import Diffusion
 from superpac.errors import InputError
 from superpac.spectral import check_affinity, spectral_clustering
-from superpac.strategies import Problem
+from superpac.strategies import STRATEGIES, Problem
+from superpac.strategies.starting import PIECES
 from superpac.subspaces import choose_dim
 
 DEFAULT_AFFINITY = "ensc:gamma=5"
 DEFAULT_STRATEGY = "superpac-pinned"
+AUTO = "auto"
+STAND_IN = 10
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,8 @@ class Spec:
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it while asking, with a strategy that can (superpac-d).
     affinity : str, default="ensc:gamma=5"
         Affinity by name, such as ``tsc:q=5``, or a file.
     strategy : str, default="superpac-pinned"
@@ -51,7 +56,7 @@ class Spec:
     True
     """
 
-    n_clusters: int
+    n_clusters: int | Literal["auto"]
     affinity: str = DEFAULT_AFFINITY
     strategy: str = DEFAULT_STRATEGY
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -60,12 +65,25 @@ class Spec:
     normalize: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.n_clusters, (int, np.integer)) or self.n_clusters < 1:
+        if self.n_clusters == AUTO:
+            if self.strategy in STRATEGIES and not STRATEGIES[self.strategy].finds_count:
+                able = ", ".join(sorted(n for n, s in STRATEGIES.items() if s.finds_count))
+                raise InputError(
+                    f"The strategy {self.strategy!r} needs the number of clusters; give it, or "
+                    f"take one that finds it: {able}."
+                )
+        elif not isinstance(self.n_clusters, (int, np.integer)) or self.n_clusters < 1:
             raise InputError(
-                f"The number of clusters must be a positive integer. Got {self.n_clusters!r}."
+                "The number of clusters must be a positive integer or 'auto'. "
+                f"Got {self.n_clusters!r}."
             )
         if self.dim is not None and np.min(self.dim) < 1:
             raise InputError(f"The subspace dimension must be at least 1. Got {self.dim!r}.")
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters as given; ten stands in for an unknown one until data are seen."""
+        return STAND_IN if self.n_clusters == AUTO else int(self.n_clusters)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, as they are kept with the log."""
@@ -115,14 +133,15 @@ def build_problem(
     Problem
     """
     points = data.points()
-    if spec.n_clusters > len(data):
+    auto = spec.n_clusters == AUTO
+    clusters = spec.clusters
+    if clusters > len(data) and not auto:
         raise InputError(
-            f"{spec.n_clusters} clusters were asked for, but there are {len(data)} items; "
-            "ask for fewer."
+            f"{clusters} clusters were asked for, but there are {len(data)} items; ask for fewer."
         )
     X = unit_rows(points) if spec.normalize else points
     if affinity is None:
-        maker = make_affinity(spec.affinity, spec.n_clusters, random_state=spec.seed)
+        maker = make_affinity(spec.affinity, min(clusters, len(data)), random_state=spec.seed)
         # from the points as they are: a method for subspaces scales them itself, a graph of
         # distances must not
         affinity = maker.affinity(points, progress=progress)
@@ -131,8 +150,10 @@ def build_problem(
         raise InputError(
             f"The affinity is for {affinity.shape[0]} points, but the data has {len(data)}."
         )
+    if auto:
+        clusters = max(1, round(guess_pieces(Diffusion(affinity).graph, seed=spec.seed) / PIECES))
     dim = spec.dim or data.default_dim
     if dim is None:
-        first = spectral_clustering(affinity, spec.n_clusters, random_state=spec.seed)
-        dim = choose_dim(X, first, spec.n_clusters, max_dim=min(20, X.shape[1]), seed=spec.seed)
-    return Problem(X, affinity, spec.n_clusters, dim, spec.seed)
+        first = spectral_clustering(affinity, clusters, random_state=spec.seed)
+        dim = choose_dim(X, first, clusters, max_dim=min(20, X.shape[1]), seed=spec.seed)
+    return Problem(X, affinity, clusters, dim, spec.seed, auto)

@@ -324,7 +324,7 @@ def _resume(session: Session, started: Event) -> Audit:
     strategy = make_strategy(session.spec.strategy, session.problem, **session.spec.options)
     labels = strategy.labels(state)
     if not strategy.evidence:
-        count = max(session.spec.n_clusters, int(labels.max(initial=0)) + 1)
+        count = max(session.problem.n_clusters, int(labels.max(initial=0)) + 1)
         rows = strategy.embedding(state)
         labels = respect_answers(labels, state.constraints, count, rows)
     if _digest(labels) != started.body["audit"]["labels"]:

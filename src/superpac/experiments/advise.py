@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from superpac.affinity.base import unit_rows
 from superpac.affinity.registry import make_affinity
+from superpac.counting import modularity
 from superpac.data import Dataset
 from superpac.errors import InputError, SuperpacError
 from superpac.spectral import spectral_clustering
@@ -287,38 +287,6 @@ def balance(labels: IntArray, n_clusters: int) -> float:
     share = np.bincount(labels, minlength=n_clusters) / len(labels)
     share = share[share > 0]
     return float(abs((share * np.log(share)).sum()) / np.log(n_clusters))
-
-
-def modularity(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> float:
-    """Share of the graph's weight within clusters, less what chance would put there.
-
-    Parameters
-    ----------
-    graph : sparse array of shape (n, n)
-        Symmetric affinity.
-    labels : ndarray of shape (n,)
-        A clustering.
-    n_clusters : int
-        Number of clusters.
-
-    Returns
-    -------
-    float
-        At most 1.
-
-    References
-    ----------
-    Newman & Girvan, "Finding and evaluating community structure in networks", Phys. Rev. E 69,
-    2004.
-    """
-    edges = sparse.coo_array(graph)
-    total = float(edges.data.sum())
-    if total == 0:
-        return 0.0
-    rows, columns = edges.coords
-    inside = float(edges.data[labels[rows] == labels[columns]].sum())
-    volume = np.bincount(labels[rows], weights=edges.data, minlength=n_clusters) / total
-    return inside / total - float(volume @ volume)
 
 
 def _reasons(

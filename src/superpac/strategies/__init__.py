@@ -6,7 +6,7 @@ from typing import Any
 
 from superpac.errors import InputError
 from superpac.strategies.a3s import A3S
-from superpac.strategies.base import Beliefs, Problem, Proposal, State, Strategy
+from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
 from superpac.strategies.biswas import Biswas
 from superpac.strategies.cobras import Cobras
 from superpac.strategies.explore import ExploreConsolidate
@@ -22,6 +22,7 @@ __all__ = [
     "A3S",
     "STRATEGIES",
     "Beliefs",
+    "Count",
     "Biswas",
     "Cobras",
     "ExploreConsolidate",

@@ -17,6 +17,8 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
+SMALL = 0.25  # of a mean cluster
+
 
 def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[tuple[int, int]]:
     """Links that join sets into `n_groups` groups, likeliest and least consequential first.
@@ -107,3 +109,59 @@ def standing_groups(
         if not differ[np.ix_(one, other)].any():
             group[other] = group[one] = min(group[a], group[b])
     return group
+
+
+def hosted(
+    group: IntArray, belief: FloatArray, mass: FloatArray, differ: BoolArray, n_groups: int
+) -> IntArray:
+    """Groups with the small ones beyond `n_groups` joined to their likeliest hosts.
+
+    With the number of clusters known, a small group beyond it is part of another. It takes the
+    label of the one that it most likely belongs to, of those that no answer keeps it apart from;
+    where there is none it stays by itself.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (S,)
+        Group of every set.
+    belief : ndarray of shape (S, S)
+        How likely the members of a set are in every set.
+    mass : ndarray of shape (S,)
+        Points that each set would hold.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+    n_groups : int
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of shape (S,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> belief = np.array([[.9, .1, 0], [.1, .9, 0], [.2, .3, .5]])
+    >>> differ = np.zeros((3, 3), bool)
+    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2)
+    array([0, 1, 1])
+    >>> differ[1, 2] = differ[2, 1] = True
+    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2)
+    array([0, 1, 0])
+    """
+    names, where = np.unique(group, return_inverse=True)
+    weight = np.bincount(where, weights=mass)
+    order = np.argsort(-weight, kind="stable")
+    if order.size <= n_groups:
+        return group
+    inside = np.zeros((names.size, group.size))
+    inside[where, np.arange(group.size)] = 1.0
+    claim = inside @ (belief * mass[:, None]) @ inside.T
+    apart = inside @ differ @ inside.T > 0
+    out = group.copy()
+    large = order[:n_groups]
+    small = SMALL * weight.sum() / n_groups
+    for g in order[n_groups:][weight[order[n_groups:]] < small]:
+        open_to = large[~apart[g, large]]
+        if open_to.size:
+            out[where == g] = names[open_to[np.argmax(claim[g, open_to])]]
+    return out

@@ -36,6 +36,8 @@ class Problem:
         Subspace dimension.
     seed : int
         Every random draw derives from it and the number of answers.
+    auto : bool
+        Whether the number of clusters is a first guess, to be found while asking.
     """
 
     X: FloatArray
@@ -43,6 +45,7 @@ class Problem:
     n_clusters: int
     dim: int | tuple[int, ...]
     seed: int = 0
+    auto: bool = False
 
     @property
     def n(self) -> int:
@@ -138,6 +141,22 @@ class Beliefs:
     assumed: float = 0.0
 
 
+@dataclass(frozen=True)
+class Count:
+    """How many clusters a strategy believes there are.
+
+    Attributes
+    ----------
+    clusters : int
+        The number.
+    sure : float
+        Chance that it is right, as far as the strategy can tell.
+    """
+
+    clusters: int
+    sure: float
+
+
 class Strategy(ABC):
     """Chooses the next pair to ask and gives the clustering that it believes in.
 
@@ -153,6 +172,8 @@ class Strategy(ABC):
     name: ClassVar[str]
     #: whether answers are weighed as evidence, so that a contradiction is taken in, not refused
     evidence: ClassVar[bool] = False
+    #: whether the number of clusters may be left open
+    finds_count: ClassVar[bool] = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -184,6 +205,10 @@ class Strategy(ABC):
 
     def beliefs(self, state: State) -> Beliefs | None:
         """How sure the labels are, for a strategy that knows."""
+        return None
+
+    def count(self, state: State) -> Count | None:
+        """How many clusters there are, for a strategy that finds out."""
         return None
 
     def rng(self, *key: int) -> np.random.Generator:

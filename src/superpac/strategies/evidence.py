@@ -230,6 +230,11 @@ def chance_wrong(belief: float, rate: float) -> float:
     return against / max(against + (1.0 - rate) * belief, 1e-300)
 
 
+def pair_of(link: Link) -> Pair:
+    """The two items of an answer, the smaller first."""
+    return _pair(link.i, link.j)
+
+
 def _pair(i: int, j: int) -> Pair:
     return (i, j) if i < j else (j, i)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import Claims, Diffusion
-from superpac.strategies.assumptions import assumed_links, standing_groups
+from superpac.strategies.assumptions import assumed_links, hosted, standing_groups
 from superpac.strategies.balance import fit_weights
 from superpac.strategies.base import Problem
 from superpac.strategies.provisional import ProvisionalSets, mutual_claims
@@ -26,6 +26,7 @@ IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 FLOOR = 1e-4  # least share a set has of a point by diffusion
+SHARP, NEAR = 2.0, 0.1  # of the subspace view: residuals are compared as ratios, as in margins
 VOTE = 0.02  # least share by the kernel vote
 PRIOR = np.array([1.0, 1.0, 0.5])
 EVERY = 5  # the balance is fitted after this many placed points
@@ -75,6 +76,8 @@ class Posterior:
         The labelling.
     weights : ndarray of shape (3,)
         Balance of the views.
+    K : int
+        Number of clusters: as given, or as many as were met.
     """
 
     def __init__(self, problem: Problem, diffusion: Diffusion, *, views: bool = True) -> None:
@@ -85,6 +88,7 @@ class Posterior:
             self._subspaces = SubspaceView(problem.X, dim)
             self._kernel = KernelView(problem.X, seed=problem.seed)
         self._assumed: list[tuple[int, int]] | None = None
+        self.K = problem.n_clusters
         self.forget()
 
     def forget(self) -> None:
@@ -163,7 +167,16 @@ class Posterior:
         number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
+        if self.problem.auto and self._assumed is not None:
+            self.K = self._count(sets)
         self._share = self._diffused()
+
+    def _count(self, sets: ProvisionalSets) -> int:
+        """Count clusters met: groups that hold a starting point, or more than one point."""
+        group = standing_groups(self._assumed or [], self.place, sets.differ(self.keys))
+        held = np.bincount(group, weights=self.size, minlength=group.size)
+        held[group[self.place[list(sets.seeds)]]] += 1
+        return max(2, int((held > 1).sum()))
 
     def settle(self, sets: ProvisionalSets) -> None:
         """Compute posterior, relations of sets and labels, if the sets changed since.
@@ -187,10 +200,12 @@ class Posterior:
         self.mutual = GRAPH * mutual_claims(self.claims, self.members)
         self.mutual += (1 - GRAPH) * mutual_claims(P + 1e-6, self.members)
         if self._assumed is None:
-            links = assumed_links(self.mutual, held, self.problem.n_clusters)
+            links = assumed_links(self.mutual, held, self.K)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
-        self.group = standing_groups(self._assumed, self.place, self.differ)
-        self._label(sets, self.group)
+        standing = standing_groups(self._assumed, self.place, self.differ)
+        belief = np.stack([P[points].mean(axis=0) for points in self.members])
+        self.group = hosted(standing, belief, self.mass, self.differ, self.K)
+        self._label(sets, standing)
 
     def _diffused(self) -> FloatArray:
         """Shares of the sets in every point by diffusion; a certain point is judged by others."""
@@ -207,7 +222,7 @@ class Posterior:
 
     def _importance(self) -> FloatArray:
         """Sets are of one mass, but a late and lonely one beyond the clusters weighs less."""
-        K, size = self.problem.n_clusters, self.size
+        K, size = self.K, self.size
         weight = np.ones(size.size)
         if size.size > K:
             rank = np.argsort(np.argsort(-size, kind="stable"), kind="stable")
@@ -223,7 +238,8 @@ class Posterior:
         residual = self._subspaces.matrix(self.keys)
         typical = max(float(np.median(residual.min(axis=1))), 1e-3)
         vote = _shares(self._kernel.matrix(self.keys)[rows], VOTE)
-        return np.stack([share, -residual[rows] / typical, np.log(vote)])
+        fit = -SHARP * np.log(residual[rows] / typical + NEAR)
+        return np.stack([share, fit, np.log(vote)])
 
     def _fit(self) -> None:
         """Learn the balance from the points placed, at every fifth."""
@@ -233,16 +249,19 @@ class Posterior:
             last = EVERY * count
             self.weights = fit_weights(self._observed[max(0, last - RECENT) : last], PRIOR)
 
-    def _label(self, sets: ProvisionalSets, group: IntArray) -> None:
+    def _label(self, sets: ProvisionalSets, standing: IntArray) -> None:
         """Groups' posterior and labels, with what each free point is known not to be."""
-        heads = np.unique(group)
-        where = np.searchsorted(heads, group)
-        G = np.zeros((self.problem.n, heads.size))
-        for k in range(where.size):
-            G[:, where[k]] += self.sets[:, k]
+        F = np.zeros((self.problem.n, standing.size))
+        for k in range(standing.size):
+            F[:, standing[k]] += self.sets[:, k]
         for t, apart in sets.free_apart.items():
             for key in apart:
-                G[t, where[self.number[key]]] = 0.0
+                F[t, standing[self.number[key]]] = 0.0
+        heads = np.unique(self.group)
+        where = np.searchsorted(heads, self.group)
+        G = np.zeros((self.problem.n, heads.size))
+        for k in np.unique(standing):
+            G[:, where[k]] += F[:, k]
         labels = G.argmax(axis=1)
         lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
         labels[self.certain] = where[self.place[self.certain]]
@@ -271,15 +290,14 @@ def _shares(values: FloatArray, floor: float) -> FloatArray:
     return rows / rows.sum(axis=1, keepdims=True)
 
 
-def margins(P: FloatArray) -> FloatArray:
-    """Difference of the two largest entries of every row.
+def runner_up(P: FloatArray) -> FloatArray:
+    """Second largest entry of every row; what is missing to 1 where there is one column.
 
     Examples
     --------
-    >>> margins(np.array([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]))
-    array([0.25, 1.  ])
+    >>> runner_up(np.array([[0.5, 0.3, 0.2], [0.0, 0.0, 1.0]]))
+    array([0.3, 0. ])
     """
     if P.shape[1] < 2:
-        return P[:, 0].copy()
-    top = np.partition(P, P.shape[1] - 2, axis=1)[:, -2:]
-    return top[:, 1] - top[:, 0]
+        return 1.0 - P[:, 0]
+    return np.partition(P, P.shape[1] - 2, axis=1)[:, -2]

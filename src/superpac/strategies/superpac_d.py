@@ -14,23 +14,27 @@ from numpy.typing import NDArray
 
 from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import Diffusion
-from superpac.spectral import normalized_affinity, spectral_clustering
-from superpac.strategies.base import POSTPONED, Beliefs, Problem, Proposal, State, Strategy
+from superpac.spectral import normalized_affinity
+from superpac.strategies.again import ask_again, counts_for
+from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
 from superpac.strategies.checkpoints import Checkpoints, worth_keeping
-from superpac.strategies.evidence import Votes, chance_wrong
-from superpac.strategies.posterior import Posterior, margins
+from superpac.strategies.evidence import Votes, chance_wrong, pair_of
+from superpac.strategies.merging import SMALL, chance_of_count, merge_chances
+from superpac.strategies.posterior import Posterior, runner_up
 from superpac.strategies.provisional import GIVEN_UP, ProvisionalSets
+from superpac.strategies.starting import PIECES, starting_points
+from superpac.strategies.wording import join_question, place_question
 from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
-PIECES = 2.0
 MERGE = 0.07  # two sets this likely to be one are asked about
-DUPLICATE = 0.3  # share of sets taken for duplicates before any answer
-SMALL = 0.1  # a set below this share of a mean cluster is small: no hurry
+WORTH = 1.0  # with the number of clusters unknown, points a question should be expected to mend
 NEW = 0.05  # chance that a point is in no known set
 STOP = 0.15  # a set less likely than this is not worth asking about a point
+FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
 STEPS = 3  # of the walk by which an answer is taken to tell about other points
 DOUBT = 0.2  # a placement this likely to be wrong is asked again
 RISK = 1.0  # a merge expected to misplace more points than this is asked again
@@ -71,6 +75,7 @@ class SuperpacD(Strategy):
 
     name = "superpac-d"
     evidence = True
+    finds_count = True
 
     def __init__(
         self,
@@ -84,7 +89,9 @@ class SuperpacD(Strategy):
         self.pieces, self.views, self.doubt = pieces, views, doubt
         with one_thread():
             self.diffusion = Diffusion(problem.affinity)
-            self.sets = ProvisionalSets(problem.n, seeds=self._centres())
+            count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
+            seeds = starting_points(self.diffusion, count, problem.seed)
+            self.sets = ProvisionalSets(problem.n, seeds=seeds)
             self.model = Posterior(problem, self.diffusion, views=views)
         self._walk = normalized_affinity(self.diffusion.graph)
         self._first_unreached: FloatArray | None = None
@@ -119,7 +126,7 @@ class SuperpacD(Strategy):
     def beliefs(self, state: State) -> Beliefs:
         """Give the posterior of the labels, and how it fared with the answers so far."""
         self._follow(state)
-        model, K = self.model, self.problem.n_clusters
+        model, K = self.model, self.model.K
         width = model.groups.shape[1]
         own = model.groups[np.arange(self.problem.n), np.minimum(model.labels, width - 1)]
         right = np.where(model.labels < width, own, 0.0)
@@ -132,17 +139,18 @@ class SuperpacD(Strategy):
             float(sum(mass.sum() - mass.max() for mass in masses)),
         )
 
-    def _centres(self) -> list[int]:
-        """Point of each starting piece that a walk from within the piece visits most."""
-        n = self.problem.n
-        count = max(1, min(n, round(self.pieces * self.problem.n_clusters)))
-        graph = self.diffusion.graph
-        pieces = spectral_clustering(graph, count, random_state=self.problem.seed)
-        right = np.zeros((n, count))
-        right[np.arange(n), pieces] = 1.0
-        visits = self.diffusion.solve(right)[np.arange(n), pieces]
-        inside = (np.flatnonzero(pieces == k) for k in range(count))
-        return [int(points[np.argmax(visits[points])]) for points in inside if points.size]
+    def count(self, state: State) -> Count:
+        """How many clusters were met, and how sure it is that these are all."""
+        self._follow(state)
+        model = self.model
+        if not self.problem.auto:
+            return Count(model.K, 1.0)
+        seeds = set(self.sets.seeds)
+        found = sum(not seeds.intersection(points) for points in model.members)
+        sure = chance_of_count(
+            self._chances(), model.group, model.differ, self._small(), len(self.sets.joins), found
+        )
+        return Count(model.K, sure)
 
     def _follow(self, state: State) -> None:
         answers = state.answers
@@ -157,10 +165,12 @@ class SuperpacD(Strategy):
                     saved = self.sets.save(), self.model.save(), dict(self._merged)
                     self._checkpoints.add(len(self._past), (*saved, len(self._record)))
             self.model.settle(self.sets)
+            self.votes.learn(self.model.sets, self.model.place, self.sets.merges)
 
     def _begin(self) -> None:
         """Nothing answered yet."""
         self._past: list[Link] = []
+        self._heard: list[Link] = []
         self.votes = Votes()
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
         self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
@@ -181,20 +191,24 @@ class SuperpacD(Strategy):
         at, (sets, model, merged, recorded) = kept
         del self._record[recorded:]
         self._past, self._merged = self._past[:at], dict(merged)
+        self._heard = self._heard[:at]
         self.votes = Votes()
-        for answer in self._past:
+        for answer in self._heard:
             self.votes.take(answer)
         self.sets.restore(sets)
         self.model.restore(model, self.sets)
 
     def _take(self, answer: Link) -> None:
+        self.votes.forget()
+        self._past.append(answer)
+        answer = counts_for(answer, self.votes, self.sets.set_of)
+        self._heard.append(answer)
         first = not self.votes.asked(answer.i, answer.j)
         if first:
             foretold = self.model.foretold(answer, self.sets)
             self._record += [] if foretold is None else [foretold]
             self.model.observe(answer)
             self._note_merge(answer)
-        self._past.append(answer)
         if self.votes.take(answer):
             self.sets.refold(self.votes.believed())
         elif first or answer.answer == UNSURE:
@@ -211,7 +225,7 @@ class SuperpacD(Strategy):
         if answer.answer == SAME and a >= 0 and b >= 0 and a != b:
             model.settle(self.sets)
             stake = float(min(model.mass[a], model.mass[b]))
-            self._merged[_pair(answer)] = (float(self._chances()[a, b]), stake)
+            self._merged[pair_of(answer)] = (float(self._chances()[a, b]), stake)
 
     def _candidates(self, among: IntArray) -> list[tuple[int, str]]:
         """Free points worth asking about, best first: between groups, and near more such."""
@@ -224,10 +238,13 @@ class SuperpacD(Strategy):
         for _ in range(STEPS):
             step = self._walk @ step
             reach += step
-        value = (1 - margins(G)) * np.sqrt(reach[among])
+        # the next question mends a label when it is the runner-up that is right
+        value = runner_up(G) * np.sqrt(reach[among])
+        placed = len(self.sets.placed)
         best = among[np.argsort(-value, kind="stable")[:20]]
         found = [(int(t), "between") for t in best]
-        if len(self.model.keys) < self.problem.n_clusters and len(self.sets.placed) % 2 == 0:
+        missing = len(self.model.keys) < self.model.K
+        if (missing and placed % 2 == 0) or (self.problem.auto and placed % FAR == FAR - 1):
             unreached = self._unreached()
             found.insert(0, (int(among[np.argmax(unreached[among])]), "far"))
         return found
@@ -245,7 +262,7 @@ class SuperpacD(Strategy):
 
         A set it was said to differ from counts with the chance that this was wrong.
         """
-        model, K = self.model, self.problem.n_clusters
+        model, K = self.model, self.model.K
         apart = {model.number[key] for key in self.sets.apart(test)}
         belief = np.sqrt(model.sets[test])  # a point that is hard is harder than the model thinks
         belief = 0.95 * belief / belief.sum() + 0.05 / belief.size
@@ -256,12 +273,16 @@ class SuperpacD(Strategy):
         for k in np.argsort(-belief, kind="stable"):
             if int(k) in apart:
                 asked = self._said_once(test, int(k), shut) if belief[k] > 0 else None
-                if asked is not None and self._askable(state, test, asked):
-                    return self._repeat(test, asked)
+                question = None
+                if asked is not None:
+                    question = self._repeat(state, Link(0, test, asked, "different"), shut)
+                if question is not None:
+                    return question
                 continue
             for other in model.speakers(int(k), shut):
                 if self._askable(state, test, other):
-                    return self._place(test, other, int(k), why, len(apart))
+                    chance = float(model.sets[test, k])
+                    return place_question(test, other, why, chance, len(model.keys), len(apart))
         return None
 
     def _said_once(self, test: int, k: int, shut: set[int]) -> int | None:
@@ -275,53 +296,53 @@ class SuperpacD(Strategy):
         if not self.doubt:
             return None
         doubtful = [(1.0, link) for link in self.votes.ties()]
-        rate, model = self.votes.rate, self.model
+        model = self.model
         for link in self.sets.joins:
             k = int(model.place[link.i])
             if k >= 0 and model.size[k] > 1 and self.votes.net(link.i, link.j) == 1:
-                chance = chance_wrong(float(model.sets[link.i, k]), rate)
+                doubt = self.votes.doubt(link.i, link.j)
+                chance = chance_wrong(float(model.sets[link.i, k]), doubt)
                 if chance > DOUBT:
                     doubtful.append((chance, link))
-        missing = len(model.keys) < self.problem.n_clusters and state.n_answers % 2 == 1
+        missing = len(model.keys) < model.K and state.n_answers % 2 == 1
         for link in self.sets.merges:
             if self.votes.net(link.i, link.j) == 1:
-                belief, stake = self._merged.get(_pair(link), (1.0, 0.0))
-                chance = chance_wrong(belief, rate)
+                belief, stake = self._merged.get(pair_of(link), (1.0, 0.0))
+                chance = chance_wrong(belief, self.votes.doubt(link.i, link.j))
                 if missing or chance * stake > RISK:
                     doubtful.append((chance, link))
         for _, link in sorted(doubtful, key=lambda entry: -entry[0]):
-            if not {link.i, link.j} & shut and self._askable(state, link.i, link.j):
-                return self._repeat(link.i, link.j)
+            question = self._repeat(state, link, shut)
+            if question is not None:
+                return question
         return None
 
     def _chances(self) -> FloatArray:
         """Chance that two sets are one, for all pairs."""
-        model, K = self.model, self.problem.n_clusters
-        count = len(model.keys)
-        left_open = np.where(model.differ, 0.0, model.mutual)
-        if count > K and self.doubt:
-            votes = np.zeros((count, count))
+        model, count = self.model, len(self.model.keys)
+        cuts = None
+        if count > model.K and self.doubt:
+            cuts = np.zeros((count, count))
             for cut in self.sets.cuts:
                 a, b = model.place[cut.i], model.place[cut.j]
                 if a >= 0 and b >= 0:
-                    votes[a, b] -= self.votes.net(cut.i, cut.j)
-            wrong = model.mutual * self.votes.rate ** (votes + votes.T)
-            left_open = np.where(model.differ, wrong, model.mutual)
-        total = left_open.sum(axis=1, keepdims=True)
-        share = np.full((count, 1), max(DUPLICATE, min(0.9, 1.5 * (count - K) / count)))
-        small = model.mass < SMALL * self.problem.n / K
-        if count > K:
-            share[small] = 0.98  # beyond the clusters a small set is nearly surely part of another
-        chance = share * left_open / (share * total + (1 - share))
-        weaker = np.minimum(chance, chance.T)
-        of_small = np.where(model.mass[:, None] < model.mass, chance, chance.T)
-        return np.where(small | small[:, None], of_small, weaker)
+                    cuts[a, b] -= self.votes.net(cut.i, cut.j)
+        return merge_chances(
+            model.mutual, model.differ, cuts, self._small(), model.mass, model.K, self.votes.rate
+        )
+
+    def _worth(self, mended: float) -> bool:
+        """Whether two sets are asked about to know the number of clusters."""
+        return self.problem.auto and not self.sets.between_sets and mended > WORTH
+
+    def _small(self) -> BoolArray:
+        return self.model.mass < SMALL * self.problem.n / self.model.K
 
     def _settle(
         self, state: State, shut: set[int], among: IntArray, last: bool = False
     ) -> Proposal | None:
         """Ask whether two sets are one, when that is likely or there are too many sets."""
-        model, K = self.model, self.problem.n_clusters
+        model, K = self.model, self.model.K
         count = len(model.keys)
         if count < 2:
             return None
@@ -338,7 +359,7 @@ class SuperpacD(Strategy):
             if stake < small:
                 if not last and chance * stake < unsettled:
                     continue
-            elif chance < MERGE and not forced and not last:
+            elif chance < MERGE and not forced and not last and not self._worth(chance * stake):
                 return None
             question = self._join_question(state, a, b, chance, shut)
             if question is not None:
@@ -354,40 +375,27 @@ class SuperpacD(Strategy):
                 i, j = cut.i, cut.j
                 between = {int(model.place[i]), int(model.place[j])} == {a, b}
                 once = between and self.votes.net(i, j) == -1
-                if once and not {i, j} & shut and self._askable(state, i, j):
-                    return self._repeat(i, j)
+                question = self._repeat(state, cut, shut) if once else None
+                if question is not None:
+                    return question
             return None
-        words = "Two groups of items claim each other; are they one?"
         for i in model.speakers(a, shut):
             for j in model.speakers(b, shut):
                 if self._askable(state, i, j):
-                    return Proposal(i, j, words, {"chance": chance, "sets": float(model.size.size)})
+                    return join_question(i, j, chance, len(model.keys))
         return None
 
-    def _place(self, test: int, other: int, k: int, why: str, asked: int) -> Proposal:
-        words = {
-            "goes on": "This item is not in the group asked about before",
-            "between": "This item lies between groups",
-            "far": "This item is far from every group met so far",
-        }[why]
-        numbers = {
-            "chance": float(self.model.sets[test, k]),
-            "sets": float(len(self.model.keys)),
-            "asked": float(asked),
-        }
-        following = "next likeliest" if asked else "likeliest"
-        return Proposal(test, other, f"{words}; the other is clear in its {following}.", numbers)
+    def _repeat(self, state: State, link: Link, shut: set[int]) -> Proposal | None:
+        """Check an answer with another member of the set; one that joined two sets as it was."""
+        k = int(self.model.place[link.j])
+        merge = any(pair_of(link) == pair_of(m) for m in self.sets.merges)
+        others = self.model.speakers(k, shut) if k >= 0 and not merge else []
 
-    def _repeat(self, i: int, j: int) -> Proposal:
-        words = "This answer does not fit the others; please look once more."
-        return Proposal(i, j, words, {"rate": self.votes.rate, "again": 1.0})
+        def may(i: int, j: int) -> bool:
+            return not {i, j} & shut and self._askable(state, i, j)
+
+        seen = state.constraints.answered
+        return ask_again(link, self.votes, others, may, seen, self.votes.rate)
 
     def _askable(self, state: State, i: int, j: int) -> bool:
-        if i == j or state.constraints.is_unsure(i, j):
-            return False
-        at = state.skipped.get((min(i, j), max(i, j)))
-        return at is None or state.n_answers - at >= POSTPONED
-
-
-def _pair(link: Link) -> tuple[int, int]:
-    return min(link.i, link.j), max(link.i, link.j)
+        return i != j and not state.put_off(i, j)

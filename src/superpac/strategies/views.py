@@ -26,6 +26,7 @@ LANDMARKS = 1000
 RIDGE = 0.1
 NEIGHBOUR = 7  # the kernel's width is the distance to this neighbour, as in self-tuning clustering
 LEVERAGE = 0.95
+EXACT = 2  # sets of so many times the dimension are small: leaving one out is computed in full
 
 
 class View(ABC):
@@ -116,7 +117,8 @@ class SubspaceView(View):
 
     A member's residual is enlarged by its leverage h on the basis, ``r / (1 - h)^2``, the
     leave-one-out residual of least squares (Cook & Weisberg, "Residuals and Influence in
-    Regression", 1982): with few points a basis bends towards each of them.
+    Regression", 1982): with few points a basis bends towards each of them. In a set of less than
+    twice the dimension the basis holds its members nearly whole; there each is left out in turn.
 
     Parameters
     ----------
@@ -158,7 +160,10 @@ class SubspaceView(View):
         inner = self.X @ self._basis(key, members)
         power = inner**2
         residual = np.maximum(self._squared - power.sum(axis=1), 0.0) / self._scale
-        if members.size > 1:
+        if 1 < members.size <= EXACT * self.dim:
+            left_out = _left_out_residuals(self.X[members], self.dim)
+            residual[members] = left_out / self._scale[members]
+        elif members.size > 1:
             mine = power[members]
             total = mine.sum(axis=0)
             shares = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
@@ -172,6 +177,20 @@ class SubspaceView(View):
             return top_directions(self.X[members], self.dim)
         top = [max(ambient - self.dim, 0), ambient - 1]
         return eigh(self._sums[key], subset_by_index=top, check_finite=False)[1]
+
+
+def _left_out_residuals(points: FloatArray, dim: int) -> FloatArray:
+    """Squared residual of every point to the top directions of the other points."""
+    count = points.shape[0]
+    gram = points @ points.T
+    others = np.array([np.delete(np.arange(count), i) for i in range(count)])
+    values, vectors = np.linalg.eigh(gram[others[:, :, None], others[:, None, :]])
+    top = slice(-min(dim, count - 1), None)
+    cross = np.einsum("iom,io->im", vectors[:, :, top], gram[np.arange(count)[:, None], others])
+    values = values[:, top]
+    real = values > 1e-10 * max(float(gram.trace()), 1e-300)
+    explained = np.divide(cross**2, values, out=np.zeros_like(cross), where=real).sum(axis=1)
+    return np.maximum(gram.diagonal() - explained, 0.0)
 
 
 class KernelView(View):

@@ -14,8 +14,8 @@ from superpac.events import Event
 from superpac.folding import UNDOABLE
 from superpac.log import Log
 from superpac.session import Labelling, Receipt, Session
-from superpac.spec import Spec
-from superpac.strategies import STRATEGIES, Problem, Proposal, State, Strategy
+from superpac.spec import AUTO, Spec
+from superpac.strategies import STRATEGIES, Count, Problem, Proposal, State, Strategy
 from superpac.web.worker import IntArray, Model
 
 SECOND, WITHDRAWN, DECIDED = "second", "withdrawn", "decided"
@@ -37,11 +37,13 @@ class Elsewhere(Strategy):
         self._labels: IntArray | None = None
         self.key: object = None
         self.error_left: dict[str, float] | None = None
+        self.met: Count | None = None
 
     def take(self, model: Model) -> None:
         """Take a new model; clusters keep their numbers as far as possible."""
         self.key = model.key
         self.error_left = model.error_left
+        self.met = model.count
         if self._labels is None:
             self._labels = model.shown
         elif not np.array_equal(model.shown, self._labels):
@@ -56,6 +58,10 @@ class Elsewhere(Strategy):
         if self._labels is None:
             raise InputError("The first clustering is not ready yet; try again in a moment.")
         return self._labels
+
+    def count(self, state: State) -> Count | None:
+        """Clusters that the newest model has met."""
+        return self.met
 
 
 def _align(labels: IntArray, last: IntArray) -> IntArray:
@@ -89,7 +95,12 @@ class PageSession(Session):
         spec = Spec.from_dict(log.info.spec)
         n = len(data)
         problem = Problem(
-            np.empty((n, 0)), sparse.csr_array((n, n)), spec.n_clusters, dim=1, seed=spec.seed
+            np.empty((n, 0)),
+            sparse.csr_array((n, n)),
+            spec.clusters,
+            1,
+            spec.seed,
+            spec.n_clusters == AUTO,
         )
         self.model = Elsewhere(problem)
         self.model.evidence = STRATEGIES[spec.strategy].evidence  # type: ignore[misc]

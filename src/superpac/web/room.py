@@ -11,7 +11,7 @@ from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
 from superpac.log import Log
 from superpac.session import describe
-from superpac.spec import Spec
+from superpac.spec import AUTO, Spec
 from superpac.store import Store
 from superpac.strategies import STRATEGIES
 from superpac.web.desk import Desk
@@ -20,13 +20,13 @@ from superpac.web.pictures import Pictures
 
 def check_spec(spec: Spec, n: int) -> Spec:
     """Give the spec back, or say at once what would fail only after minutes."""
-    make_affinity(spec.affinity, spec.n_clusters)
+    make_affinity(spec.affinity, spec.clusters)
     if spec.strategy not in STRATEGIES:
         known = ", ".join(sorted(STRATEGIES))
         raise InputError(f"There is no strategy {spec.strategy!r}; choose one of: {known}.")
-    if spec.n_clusters > n:
+    if spec.n_clusters != AUTO and spec.clusters > n:
         raise InputError(
-            f"{spec.n_clusters} clusters were asked for, but there are {n} items; ask for fewer."
+            f"{spec.clusters} clusters were asked for, but there are {n} items; ask for fewer."
         )
     return spec
 

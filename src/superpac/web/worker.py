@@ -28,7 +28,7 @@ from superpac.respect import respect_answers
 from superpac.spec import Spec, build_problem
 from superpac.spectral import spectral_embedding
 from superpac.stopping import error_left
-from superpac.strategies import Problem, Proposal, State, Strategy, make_strategy
+from superpac.strategies import Count, Problem, Proposal, State, Strategy, make_strategy
 from superpac.strategies.reliability import Reliability
 from superpac.suspects import reliability_of
 from superpac.tracking import SubspaceTracker
@@ -100,6 +100,7 @@ class Model:
     seconds: float = 0.0
     error_left: dict[str, float] | None = None
     reliability: Reliability = Reliability()
+    count: Count | None = None
 
     def distance(self, item: int, other: int) -> float:
         """How far an item is from the cluster of another."""
@@ -176,6 +177,7 @@ class Computer:
             time.perf_counter() - begun,
             left,
             reliability_of(self.strategy, state),
+            self.strategy.count(state),
         )
 
 
