@@ -126,7 +126,8 @@ def usps(results: Results) -> Claim:
             "The paper does not say which EnSC gave its input. Ours, gamma = 50, starts at "
             f"{100 * mine[0, 0]:.0f}%; with gamma = 5 SUPERPAC starts at "
             f"{100 * other[0, 0]:.0f}% and is at {100 * _last(other)[0]:.1f}% "
-            f"after {int(st.answered(other)[0])} questions."
+            f"after {int(st.answered(other)[0])} questions. That run was added after the first "
+            "had missed the claim, and counts for nothing in the verdict."
         )
     rival = results.select("usps", "usps9", "urasc-n")
     if not rival.empty:
