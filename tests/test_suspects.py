@@ -104,7 +104,7 @@ def session():
 
 def tell(session: Session, i: int, j: int, lie: bool = False, who: str = "Ada") -> int:
     same = bool(session.data.y[i] == session.data.y[j]) != lie
-    return session.tell(WORDS[same], (i, j), annotator=who).seq
+    return session.tell(WORDS[same], (i, j), annotator=who, why={"again": 1}).seq
 
 
 def test_a_lie_is_doubted_by_name_and_taking_it_back_clears_it(session):

@@ -25,7 +25,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         Number of clusters.
     affinity : str, default="ensc:gamma=5"
         Affinity by name, such as ``tsc:q=5``.
-    strategy : str, default="superpac-pinned"
+    strategy : str, default="superpac-d"
         Which questions are asked.
     options : mapping, optional
         Options of the strategy.

@@ -83,18 +83,21 @@ class Recorder:
         key: str,
         expected_seq: int | None = None,
         elapsed_ms: int | None = None,
+        asked: bool = False,
     ) -> list[Receipt]:
         """Record several answers given at once, all or none; undo takes them back together.
 
         Parameters
         ----------
         answers : sequence of (i, j, answer)
-            What was said; pairs that are implied already are left out. A strategy that takes
-            answers as evidence is told of contradictions, and of pairs that were asked before.
+            What was said; pairs that are implied already are left out.
         annotator, expected_seq, elapsed_ms
             As for one answer.
         key : str
             The client's key.
+        asked : bool, default=False
+            Whether these answer questions of the session's. A strategy that weighs answers is then
+            told of contradictions, and of pairs that were asked before.
 
         Returns
         -------
@@ -103,7 +106,8 @@ class Recorder:
         with self._lock:
             state = self._fold.state
             trial = state.constraints.copy()
-            asked = {frozenset((a.i, a.j)) for a in state.answers if self.evidence}
+            weighed = self.evidence and asked
+            before = {frozenset((a.i, a.j)) for a in state.answers if weighed}
             drafts: list[Draft] = []
             for n, (i, j, answer) in enumerate(answers):
                 if f"{key}/{n}" in self._keys:
@@ -116,9 +120,9 @@ class Recorder:
                 try:
                     trial.check(i, j, answer)
                 except ContradictionError:
-                    if not self.evidence:
+                    if not weighed:
                         raise
-                if trial.implied(i, j) != answer or frozenset((i, j)) in asked:
+                if trial.implied(i, j) != answer or frozenset((i, j)) in before:
                     trial.take(Link(self.seq + n + 1, i, j, answer))
                     body = {"i": int(i), "j": int(j), "answer": answer, "group": key}
                     took = elapsed_ms if not drafts else 0

@@ -221,7 +221,9 @@ class Session(Recorder):
         Raises
         ------
         ContradictionError
-            When earlier answers imply the opposite; its text spells out the chain.
+            When earlier answers imply the opposite; its text spells out the chain. A strategy that
+            weighs answers takes contradictions in where it asked itself: the current question, or
+            one with a `why`.
         """
         with self._lock:
             if key is not None and key in self._keys:
@@ -236,7 +238,7 @@ class Session(Recorder):
                 pair = (question.i, question.j)
             i, j = (int(p) for p in pair)
             known = self._fold.state.constraints
-            if not self.evidence:
+            if not (self.evidence and (why or self._is_asked(i, j))):
                 known.check(i, j, answer)
                 if known.implied(i, j) is not None and answer != "unsure":
                     self._expect(expected_seq)
@@ -254,6 +256,12 @@ class Session(Recorder):
             )
             self._take([event])
             return Receipt(event.seq, event.hash)
+
+    def _is_asked(self, i: int, j: int) -> bool:
+        """Whether a pair is the current question's."""
+        asked = self._asked[1] if self._asked is not None else None
+        current = self._asked is not None and self._asked[0][0] == self.seq
+        return current and asked is not None and {i, j} == {asked.i, asked.j}
 
     def skip(self, pair: tuple[int, int] | None = None, **who: Any) -> Receipt:
         """Postpone a pair, the current one by default; it costs no question."""

@@ -21,7 +21,7 @@ from superpac.strategies.starting import PIECES
 from superpac.subspaces import choose_dim
 
 DEFAULT_AFFINITY = "ensc:gamma=5"
-DEFAULT_STRATEGY = "superpac-pinned"
+DEFAULT_STRATEGY = "superpac-d"
 AUTO = "auto"
 STAND_IN = 10
 
@@ -36,7 +36,7 @@ class Spec:
         Number of clusters; "auto" finds it while asking, with a strategy that can (superpac-d).
     affinity : str, default="ensc:gamma=5"
         Affinity by name, such as ``tsc:q=5``, or a file.
-    strategy : str, default="superpac-pinned"
+    strategy : str, default="superpac-d"
         Which questions are asked.
     options : mapping
         Options of the strategy.

@@ -160,7 +160,8 @@ def find_suspects(session: Session, reliability: Reliability | None = None) -> S
     >>> X, _ = make_subspaces(20, 3, 2, 10, seed=0)
     >>> session = Session.create(X, Spec(3, "tsc:q=4", "superpac-d", dim=2))
     >>> for n, (i, j) in enumerate([(12, 4), (4, 7), (12, 7)]):
-    ...     _ = session.tell("same" if n < 2 else "different", (i, j), annotator="Ada")
+    ...     word = "same" if n < 2 else "different"
+    ...     _ = session.tell(word, (i, j), annotator="Ada", why={"again": 1})
     >>> find_suspects(session).contradictions[0].words
     '12 = 4 (#1, Ada) and 4 = 7 (#2, Ada), so 12 = 7; Ada said different (#3)'
     """

@@ -33,10 +33,10 @@ def contradicted(tmp_path, monkeypatch):
             session.tell("same" if same else "different", annotator="Ada")
         a, b = (np.flatnonzero(y == k) for k in (0, 1))
         for n in range(1, 3):
-            session.tell("same", (int(a[n]), int(a[0])), annotator="Ada")
-            session.tell("same", (int(b[n]), int(b[0])), annotator="Ada")
-            session.tell("different", (int(a[n]), int(b[n])), annotator="Ada")
-        wrong = session.tell("same", (int(a[0]), int(b[0])), annotator="Bob").seq
+            session.tell("same", (int(a[n]), int(a[0])), annotator="Ada", why={"again": 1})
+            session.tell("same", (int(b[n]), int(b[0])), annotator="Ada", why={"again": 1})
+            session.tell("different", (int(a[n]), int(b[n])), annotator="Ada", why={"again": 1})
+        wrong = session.tell("same", (int(a[0]), int(b[0])), annotator="Bob", why={"again": 1}).seq
     return tmp_path, y, wrong
 
 

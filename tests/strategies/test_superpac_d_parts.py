@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from superpac.answers import Link
-from superpac.strategies.assumptions import assumed_links, standing_groups
+from superpac.strategies.assumptions import assumed_links, hosted, standing_groups
 from superpac.strategies.balance import fit_weights
 from superpac.strategies.evidence import Votes
 from superpac.strategies.provisional import ProvisionalSets
@@ -130,3 +130,34 @@ def test_two_sets_known_to_differ_are_not_merged_by_one_more_answer():
     assert sets.members == {0: [0], 1: [1]}
     sets.refold([Link(2, 0, 1, "same")])
     assert sets.members == {0: [0, 1]}
+
+
+@pytest.mark.parametrize("count", [2, 5, 9, 13])
+def test_small_sets_leave_each_member_out(count):
+    rng = np.random.default_rng(count)
+    X = rng.normal(size=(20, 12))
+    labels = np.r_[np.zeros(count, int), np.ones(20 - count, int)]
+    view = SubspaceView(X, 7)
+    view.update(labels, [0, 1], limit=9)
+    column = view.column(0)
+    for i in range(count):
+        others = np.delete(X[:count], i, axis=0)
+        basis = np.linalg.svd(others, full_matrices=False)[2][:7]
+        rest = X[i] - basis.T @ (basis @ X[i])
+        assert column[i] == pytest.approx((rest @ rest) / (X[i] @ X[i]), abs=1e-9)
+
+
+def test_a_group_beyond_the_clusters_goes_to_a_host_it_may_be_in():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        S, K = 8, 4
+        mass = np.r_[rng.random(K) * 10 + 20, rng.random(S - K)]
+        belief = rng.random((S, S))
+        differ = np.triu(rng.random((S, S)) < 0.4, 1)
+        differ = differ | differ.T
+        found = hosted(np.arange(S), belief, mass, differ, K)
+        assert (found[:K] == np.arange(K)).all()
+        for g in range(K, S):
+            allowed = [h for h in range(K) if not differ[g, h]]
+            expected = max(allowed, key=lambda h, g=g: belief[g, h]) if allowed else g
+            assert found[g] == expected

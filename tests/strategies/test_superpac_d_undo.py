@@ -135,7 +135,7 @@ def test_repeats_and_contradictions_are_taken_in_and_recorded(session, items):
     opposite = "different" if first.answer == "same" else "same"
     for said in (first.answer, opposite, opposite, opposite):
         before = session.seq
-        assert session.tell(said, (first.j, first.i)).recorded
+        assert session.tell(said, (first.j, first.i), why={"again": 1}).recorded
         assert session.seq == before + 1
         assert believed(session) == believed(opened(session, items))
     assert session.strategy.votes.net(first.i, first.j) == (-1 if first.answer == "same" else 1)
@@ -154,12 +154,16 @@ def test_several_answers_at_once_may_repeat_and_contradict(items):
     session.tell("same", (0, 1))
     session.tell("different", (1, 2))
     told = [(0, 1, "same"), (0, 2, "different"), (0, 3, "same"), (2, 3, "same")]
-    assert [r.seq for r in session.tell_many(told, key="k")] == [3, 4, 5]  # 0 and 2: implied
+    assert [r.seq for r in session.tell_many(told, key="k", asked=True)] == [
+        3,
+        4,
+        5,
+    ]  # 0 and 2: implied
     assert believed(session) == believed(opened(session, items))
     assert session.strategy.votes.net(0, 1) == 2
     for wrong in [(0, 9999, "same"), (-1, 3, "same"), (4, 4, "same"), (4, 5, "maybe")]:
         with pytest.raises(InputError):
-            session.tell_many([(7, 8, "same"), wrong], key="w")
+            session.tell_many([(7, 8, "same"), wrong], key="w", asked=True)
     assert session.seq == 5
     assert session.undo() == [3, 4, 5]
     assert believed(session) == believed(opened(session, items))

@@ -16,12 +16,37 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from superpac.data import Dataset, load
 from superpac.data.images import parse_size
-from superpac.spec import DEFAULT_AFFINITY
+from superpac.spec import AUTO, DEFAULT_AFFINITY
 
 DataArgument = Annotated[
     str, typer.Argument(metavar="DATA", help="A benchmark's name, a file, or an image folder.")
 ]
 ClustersOption = Annotated[int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")]
+
+
+def parse_clusters(text: str) -> int | str:
+    """Read a number of clusters, or "auto"."""
+    if text == AUTO:
+        return AUTO
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise typer.BadParameter(f"{text!r} is neither a whole number from 1 on nor 'auto'.")
+    return count
+
+
+OpenClustersOption = Annotated[
+    Any,
+    typer.Option(
+        "-k",
+        "--clusters",
+        parser=parse_clusters,
+        metavar="K",
+        help="Number of clusters, or auto to find it while asking.",
+    ),
+]
 AffinityOption = Annotated[
     str,
     typer.Option(

@@ -18,7 +18,7 @@ from superpac.web.server import bind, serve
 
 def label(
     data: common.DataArgument,
-    k: common.ClustersOption,
+    k: common.OpenClustersOption,
     affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
     strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
     dim: Annotated[int | None, typer.Option("--dim", "-d", min=1, help="Dimension.")] = None,

@@ -75,7 +75,7 @@ def load_session(store: Store, name: str, data: str | None = None) -> Session:
 
 def new(
     data: common.DataArgument,
-    k: common.ClustersOption,
+    k: common.OpenClustersOption,
     affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
     strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
     dim: Annotated[int | None, typer.Option("--dim", "-d", min=1, help="Dimension.")] = None,

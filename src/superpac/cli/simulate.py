@@ -27,9 +27,7 @@ LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 
 def simulate(
     data: common.DataArgument,
-    k: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")
-    ] = None,
+    k: common.OpenClustersOption = None,
     affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
     strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
     questions: Annotated[int, typer.Option("--questions", "-q", min=0, help="Budget.")] = 200,
@@ -128,7 +126,9 @@ def trial(
     session = Session.create(items, spec)
     oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
     run = run_session(session, oracle, items.y, questions, labelling=labelling, until=until)
-    run.facts["error_left"] = session.progress()["error_left"]
+    progress = session.progress()
+    for name in ("error_left", "clusters", "clusters_sure"):
+        run.facts[name] = progress[name]
     if yardstick:
         fresh = Session.create(items, spec, affinity=session.problem.affinity)
         run.facts["clairvoyant"] = clairvoyant(fresh, items.y, questions)
@@ -154,6 +154,8 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
                 "finished": run.finished,
                 "stopped": run.facts.get("stopped", False),
                 "error_left": run.facts.get("error_left"),
+                "clusters": run.facts.get("clusters"),
+                "clusters_sure": run.facts.get("clusters_sure"),
             }
             for run in runs
         ],
@@ -210,6 +212,10 @@ def _say(report: dict[str, Any]) -> None:
             least = report["clairvoyant"]["questions_to"][name]
             words += f" (clairvoyant: {'-' if least is None else format(least, '.0f')})"
         console.print(f"error {name}: {words}")
+    met = [t for t in report["trials"] if t["clusters_sure"] is not None]
+    if met:
+        counts = ", ".join(f"{t['clusters']} ({100 * t['clusters_sure']:.0f}% sure)" for t in met)
+        console.print(f"clusters found: {counts}")
     stops = [t for t in report["trials"] if t["stopped"]]
     if stops:
         asked, errors = zip(*(t["curve"][-1] for t in stops), strict=True)

@@ -204,6 +204,9 @@ class Posterior:
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
         standing = standing_groups(self._assumed, self.place, self.differ)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
+        for t, apart in sets.free_apart.items():
+            for key in apart:  # what such a point most likely is, the set most likely is not
+                belief[self.number[key]] *= 1.0 - P[t]
         self.group = hosted(standing, belief, self.mass, self.differ, self.K)
         self._label(sets, standing)
 
@@ -266,6 +269,7 @@ class Posterior:
         lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
         labels[self.certain] = where[self.place[self.certain]]
         labels[lost] = heads.size + np.arange(lost.size)
+        self._leave_hosts(sets, labels, standing)
         for t, others in sets.free_pairs.items():
             taken = {int(labels[o]) for o in others}
             if int(labels[t]) in taken:
@@ -274,6 +278,16 @@ class Posterior:
         total = G.sum(axis=1, keepdims=True)
         self.groups = np.divide(G, total, out=np.zeros_like(G), where=total > 0)
         self.labels = labels.astype(np.intp)
+
+    def _leave_hosts(self, sets: ProvisionalSets, labels: IntArray, standing: IntArray) -> None:
+        """Give a group its own label again where a point of its host was said to differ from it."""
+        for t, apart in sets.free_apart.items():
+            for key in apart:
+                k = self.number[key]
+                if labels[t] == labels[self.members[k][0]] and self.group[k] != standing[k]:
+                    own = int(labels.max()) + 1
+                    for other in np.flatnonzero(standing == standing[k]):
+                        labels[self.members[other]] = own
 
     def speakers(self, k: int, shut: set[int]) -> list[int]:
         """Up to three members that a set claims most: the clearest to compare with."""
@@ -288,16 +302,3 @@ def _shares(values: FloatArray, floor: float) -> FloatArray:
     rows = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
     rows = np.maximum(rows, floor)
     return rows / rows.sum(axis=1, keepdims=True)
-
-
-def runner_up(P: FloatArray) -> FloatArray:
-    """Second largest entry of every row; what is missing to 1 where there is one column.
-
-    Examples
-    --------
-    >>> runner_up(np.array([[0.5, 0.3, 0.2], [0.0, 0.0, 1.0]]))
-    array([0.3, 0. ])
-    """
-    if P.shape[1] < 2:
-        return 1.0 - P[:, 0]
-    return np.partition(P, P.shape[1] - 2, axis=1)[:, -2]

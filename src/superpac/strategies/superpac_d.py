@@ -20,10 +20,11 @@ from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, S
 from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong, pair_of
 from superpac.strategies.merging import SMALL, chance_of_count, merge_chances
-from superpac.strategies.posterior import Posterior, runner_up
+from superpac.strategies.posterior import Posterior
 from superpac.strategies.provisional import GIVEN_UP, ProvisionalSets
 from superpac.strategies.starting import PIECES, starting_points
 from superpac.strategies.wording import join_question, place_question
+from superpac.strategies.worth import worth_of_points
 from superpac.threads import one_thread
 
 FloatArray = NDArray[np.float64]
@@ -35,7 +36,6 @@ WORTH = 1.0  # with the number of clusters unknown, points a question should be 
 NEW = 0.05  # chance that a point is in no known set
 STOP = 0.15  # a set less likely than this is not worth asking about a point
 FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
-STEPS = 3  # of the walk by which an answer is taken to tell about other points
 DOUBT = 0.2  # a placement this likely to be wrong is asked again
 RISK = 1.0  # a merge expected to misplace more points than this is asked again
 
@@ -53,6 +53,9 @@ class SuperpacD(Strategy):
         Whether subspaces and the kernel vote are used beside diffusion.
     doubt : bool, default=True
         Whether answers that do not fit are asked again.
+    provisional : bool, default=True
+        Whether a point that differs from its likeliest sets is left, instead of being compared
+        with all.
 
     Notes
     -----
@@ -84,9 +87,10 @@ class SuperpacD(Strategy):
         pieces: float = PIECES,
         views: bool = True,
         doubt: bool = True,
+        provisional: bool = True,
     ) -> None:
         super().__init__(problem)
-        self.pieces, self.views, self.doubt = pieces, views, doubt
+        self.doubt, self.provisional = doubt, provisional
         with one_thread():
             self.diffusion = Diffusion(problem.affinity)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
@@ -231,15 +235,7 @@ class SuperpacD(Strategy):
         """Free points worth asking about, best first: between groups, and near more such."""
         if among.size == 0:
             return []
-        G = self.model.groups[among]
-        unsure = np.zeros(self.problem.n)
-        unsure[among] = 1 - G.max(axis=1)
-        reach, step = unsure.copy(), unsure
-        for _ in range(STEPS):
-            step = self._walk @ step
-            reach += step
-        # the next question mends a label when it is the runner-up that is right
-        value = runner_up(G) * np.sqrt(reach[among])
+        value = worth_of_points(self.model.groups, among, self._walk)
         placed = len(self.sets.placed)
         best = among[np.argsort(-value, kind="stable")[:20]]
         found = [(int(t), "between") for t in best]
@@ -268,7 +264,8 @@ class SuperpacD(Strategy):
         belief = 0.95 * belief / belief.sum() + 0.05 / belief.size
         belief[list(apart)] *= self.votes.rate if self.doubt else 0.0
         new = max(NEW, 1 - len(model.keys) / K) / 2
-        if len(apart) >= GIVEN_UP and belief.max() / (belief.sum() + new) < STOP:
+        hopeless = len(apart) >= GIVEN_UP and belief.max() / (belief.sum() + new) < STOP
+        if hopeless and self.provisional:
             return None
         for k in np.argsort(-belief, kind="stable"):
             if int(k) in apart:

@@ -255,7 +255,7 @@ class Desk:
             old = self.session.seq
             receipts = self._written(
                 lambda: self.session.tell_many(
-                    told, annotator=annotator, key=key, elapsed_ms=elapsed_ms
+                    told, annotator=annotator, key=key, elapsed_ms=elapsed_ms, asked=True
                 )
             )
             if before is None:
@@ -378,7 +378,7 @@ class Desk:
         """Figures kept with an answer: margin then, and what the clusters said."""
         model = self.model()
         if model is None:
-            return {}
+            return {"expected": None}
         i, j = pair
         same = bool(model.shown[i] == model.shown[j])
         why: dict[str, Any] = {

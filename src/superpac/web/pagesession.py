@@ -147,7 +147,8 @@ class PageSession(Session):
             if keep == "second" and first not in self._fold.retracted:
                 self.undo(first, annotator=who.get("annotator", ""))
                 body = opinion.body
-                self.tell(body["answer"], (body["i"], body["j"]), annotator=opinion.annotator)
+                pair, why = (body["i"], body["j"]), {DECIDED: second}
+                self.tell(body["answer"], pair, annotator=opinion.annotator, why=why)
             return receipt
 
     def undo_own(self, annotator: str, key: str) -> list[int]:

@@ -111,7 +111,7 @@ class NewSession(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    n_clusters: int = Field(ge=1, le=10_000, strict=True)
+    n_clusters: Annotated[int, Field(ge=1, le=10_000, strict=True)] | Literal["auto"]
     affinity: str = Field(DEFAULT_AFFINITY, max_length=200)
     strategy: str = Field(DEFAULT_STRATEGY, max_length=50)
     dim: int | None = Field(None, ge=1, le=1000)

@@ -317,7 +317,9 @@ async function figures() {
     const parts = [
       number(p.questions.toLocaleString(), p.questions === 1 ? "answer" : "answers"),
       number(p.implied.toLocaleString(), "pairs known for free"),
-      number(`${p.groups} of ${p.clusters}`, "groups met"),
+      p.clusters_sure === null || p.clusters_sure === undefined
+        ? number(`${p.groups} of ${p.clusters}`, "groups met")
+        : number(p.clusters, `groups found (${Math.round(100 * p.clusters_sure)} % sure)`),
       number(p.per_minute === null ? "–" : Math.round(p.per_minute), "answers a minute"),
       number(...timeLeft(p)),
     ];
@@ -680,7 +682,7 @@ async function prepare() {
     if (s.total > 0 && s.stage === "affinity") bar.value = s.done / s.total; else bar.removeAttribute("value");
     const stopped = s.phase === "cancelled" || s.phase === "failed";
     $("preparing-title").textContent = stopped ? "Stopped" : "Getting ready";
-    $("preparing-words").textContent = stopped ? s.message : `${s.items.toLocaleString()} items, ${s.spec.n_clusters} clusters, ${s.spec.affinity}.`;
+    $("preparing-words").textContent = stopped ? s.message : `${s.items.toLocaleString()} items, ${s.spec.n_clusters === "auto" ? "as many clusters as there are" : `${s.spec.n_clusters} clusters`}, ${s.spec.affinity}.`;
     $("cancel").textContent = stopped ? "Start again" : "Cancel";
     await sleep(250);
   }
