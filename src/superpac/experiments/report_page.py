@@ -22,6 +22,7 @@ figure { margin: 1rem 0; } figure img { max-width: 100%; height: auto; }
 th, td { text-align: left; vertical-align: top; padding: .45rem .6rem;
   border-bottom: 1px solid var(--line); }
 thead th { background: var(--tint); white-space: nowrap; }
+.numbers td:nth-child(-n+2) { white-space: nowrap; }
 td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
 .badge { display: inline-block; padding: .1rem .55rem; border-radius: 1rem; color: #fff;
   font-weight: 600; font-size: .85rem; white-space: nowrap; }
@@ -76,8 +77,8 @@ it cannot tell. A claim is reproduced when all its checks hold, partly when some
 <figure>{% if f.picture %}<img src="{{ f.picture }}" alt="{{ f.title }}">{% endif %}
 <figcaption>{{ f.caption }}</figcaption></figure>
 {% if f.rows %}
-<details{% if f.layout != "curves" %} open{% endif %}><summary>Numbers</summary>
-<div class="wide"><table>
+<details{% if f.layout == "table" %} open{% endif %}><summary>Numbers</summary>
+<div class="wide"><table class="numbers">
 <thead><tr><th>Data</th><th>Method</th><th>Trials</th><th>Start</th><th>Mean over questions</th>
 <th>Last</th><th>Questions</th><th>to 5%</th><th>to 1%</th><th>to 0%</th><th>Classes met</th>
 <th>CPU ms a question, mean / p95</th><th>Affinity</th></tr></thead>
