@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from labelling import browser, label_server, page  # noqa: F401 - fixtures
+from labelling import browser, label_server, page, strict_server  # noqa: F401 - fixtures
 from postgres import PostgresServer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -157,6 +157,14 @@ class Robot:
         return reply
 
 
+@pytest.fixture
+def strict_server(tmp_path: Path) -> Iterator[LabelServer]:
+    """Takes answers as law, with a strategy that has no belief."""
+    server = LabelServer(tmp_path, digits_file(tmp_path), "--strategy", "superpac-pinned")
+    yield server.wait_ready()
+    server.stop()
+
+
 @pytest.fixture(scope="session")
 def label_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelServer]:
     """One server on 200 digits for the tests that do not end it."""

@@ -29,10 +29,10 @@ def test_the_estimate_is_shown_and_falls(server: LabelServer, page: Page):
     assert last["high"] < first["high"]
 
 
-def test_a_strategy_without_one_shows_none(label_server: LabelServer, page: Page):
-    page.goto(label_server.url)
-    Person(page, np.load(label_server.folder / "truth.npy")).wait()
+def test_a_strategy_without_one_shows_none(strict_server: LabelServer, page: Page):
+    page.goto(strict_server.url)
+    Person(page, np.load(strict_server.folder / "truth.npy")).wait()
     expect(page.locator("#figures")).to_contain_text("groups met")
     expect(page.locator("#figures")).not_to_contain_text("in a wrong cluster")
-    with label_server.client() as client:
+    with strict_server.client() as client:
         assert client.get("/api/progress").json()["error_left"] is None

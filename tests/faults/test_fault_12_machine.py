@@ -19,7 +19,7 @@ from superpac.synthetic import make_subspaces
 
 X, Y = make_subspaces(6, 3, 2, 6, noise=0.1, seed=0)
 ITEMS = Dataset(X, name="planes")
-SPEC = Spec(3, affinity="tsc:q=3", dim=2)
+SPEC = Spec(3, affinity="tsc:q=3", strategy="superpac-pinned", dim=2)
 N = len(Y)
 
 

@@ -21,7 +21,7 @@ from superpac.web.room import Room, find_or_create
 def make_room(folder, **options) -> Room:
     data = load(str(digits_file(folder)))
     store = open_store(folder / "s.sqlite3")
-    spec = Spec(5, affinity="tsc:q=4", dim=3, options={"explore": 0})
+    spec = Spec(5, "tsc:q=4", "superpac-pinned", {"explore": 0}, 3)
     log, _ = find_or_create(store, data, spec, None, {"what": "digits.npz"})
     return Room(data, store, log, **options)
 

@@ -114,15 +114,18 @@ def test_an_item_shows_its_rivals_and_can_be_asked_about(client, truth):
     assert client.get(f"/api/items/{item}").json()["answers"]
 
 
-def test_a_contradiction_names_the_chain(server, client):
-    pairs = {"same": [], "different": []}
-    for event in server.events():
-        if event.kind == "answer" and event.body["answer"] in pairs:
-            pairs[event.body["answer"]].append(event)
-    event = pairs["same"][0]
-    seq = client.get("/api/history").json()["events"][0]["seq"]
-    body = {"annotator": "contrary", "key": key("no"), "seq": seq, "answer": "different"}
-    reply = client.post("/api/answers", json={**body, "i": event.body["i"], "j": event.body["j"]})
+def test_a_contradiction_names_the_chain(strict_server):
+    truth = np.load(strict_server.folder / "truth.npy")
+    with strict_server.client() as client:
+        person = Robot(client, truth, "ann")
+        while not any(e.body.get("answer") == "same" for e in strict_server.events()):
+            person.ask()
+            person.answer()
+        event = next(e for e in strict_server.events() if e.body.get("answer") == "same")
+        seq = client.get("/api/history").json()["events"][0]["seq"]
+        body = {"annotator": "contrary", "key": key("no"), "seq": seq, "answer": "different"}
+        pair = {"i": event.body["i"], "j": event.body["j"]}
+        reply = client.post("/api/answers", json={**body, **pair})
     assert reply.status_code == 409
     assert reply.json()["chain"] == [event.seq]
     assert "you said different" in reply.json()["detail"]

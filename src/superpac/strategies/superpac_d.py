@@ -37,6 +37,7 @@ NEW = 0.05  # chance that a point is in no known set
 STOP = 0.15  # a set less likely than this is not worth asking about a point
 FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
 DOUBT = 0.2  # a placement this likely to be wrong is asked again
+REST = 2  # a pair is not asked again before so many others were
 RISK = 1.0  # a merge expected to misplace more points than this is asked again
 
 
@@ -392,7 +393,9 @@ class SuperpacD(Strategy):
             return not {i, j} & shut and self._askable(state, i, j)
 
         seen = state.constraints.answered
-        return ask_again(link, self.votes, others, may, seen, self.votes.rate)
+        found = ask_again(link, self.votes, others, may, seen, self.votes.rate)
+        just_now = [{a.i, a.j} for a in state.answers[-REST:]]
+        return None if found is None or {found.i, found.j} in just_now else found
 
     def _askable(self, state: State, i: int, j: int) -> bool:
         return i != j and not state.put_off(i, j)
