@@ -70,6 +70,11 @@ class Votes:
             self._contested[pair] = before
         return self._weigh()
 
+    def take_all(self, answers: Iterable[Link]) -> None:
+        """Count many answers."""
+        for answer in answers:
+            self.take(answer)
+
     def believed(self) -> list[Link]:
         """Answers as believed, each pair once, in the order in which pairs were first asked."""
         found = []

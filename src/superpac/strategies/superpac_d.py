@@ -198,8 +198,7 @@ class SuperpacD(Strategy):
         self._past, self._merged = self._past[:at], dict(merged)
         self._heard = self._heard[:at]
         self.votes = Votes()
-        for answer in self._heard:
-            self.votes.take(answer)
+        self.votes.take_all(self._heard)
         self.sets.restore(sets)
         self.model.restore(model, self.sets)
 
