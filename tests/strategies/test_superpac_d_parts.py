@@ -161,3 +161,12 @@ def test_a_group_beyond_the_clusters_goes_to_a_host_it_may_be_in():
             allowed = [h for h in range(K) if not differ[g, h]]
             expected = max(allowed, key=lambda h, g=g: belief[g, h]) if allowed else g
             assert found[g] == expected
+
+
+def test_the_weakest_links_fall_when_answers_leave_too_few_groups():
+    apart = np.zeros((3, 3), dtype=bool)
+    links, place = [(0, 1), (2, 3)], np.array([0, 1, 1, 2])  # an answer has joined points 1 and 2
+    assert standing_groups(links, place, apart).tolist() == [0, 0, 0]
+    assert standing_groups(links, place, apart, n_groups=2).tolist() == [0, 0, 2]
+    few = np.array([True, True, False])  # a set of one point is no cluster
+    assert standing_groups(links, place, apart, few, 2).tolist() == [0, 1, 2]

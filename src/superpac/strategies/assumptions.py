@@ -72,9 +72,16 @@ def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[t
 
 
 def standing_groups(
-    links: Sequence[tuple[int, int]], place: IntArray, differ: BoolArray
+    links: Sequence[tuple[int, int]],
+    place: IntArray,
+    differ: BoolArray,
+    counted: BoolArray | None = None,
+    n_groups: int = 1,
 ) -> IntArray:
     """Groups of sets by the assumed links that no answer speaks against.
+
+    The weakest links fall once answers have joined so many sets that fewer groups than clusters
+    would be left: two clusters would share one.
 
     Parameters
     ----------
@@ -84,6 +91,10 @@ def standing_groups(
         The set of each point, -1 for none.
     differ : ndarray of bool of shape (S, S)
         Sets known to differ.
+    counted : ndarray of bool of shape (S,), optional
+        Sets that may be a cluster; all by default.
+    n_groups : int, default=1
+        Groups of such sets that are left at least.
 
     Returns
     -------
@@ -102,6 +113,8 @@ def standing_groups(
     """
     group = np.arange(differ.shape[0])
     for i, j in links:
+        if np.unique(group if counted is None else group[counted]).size <= n_groups:
+            break
         a, b = int(place[i]), int(place[j])
         if a < 0 or b < 0 or group[a] == group[b]:
             continue

@@ -202,7 +202,10 @@ class Posterior:
         if self._assumed is None:
             links = assumed_links(self.mutual, held, self.K)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
-        standing = standing_groups(self._assumed, self.place, self.differ)
+        counted = self.size > 1
+        counted[self.place[list(sets.seeds)]] = True
+        least = 1 if self.problem.auto else self.K
+        standing = standing_groups(self._assumed, self.place, self.differ, counted, least)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
         for t, apart in sets.free_apart.items():
             for key in apart:  # what such a point most likely is, the set most likely is not
