@@ -24,6 +24,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 GUARD = 6  # eigenvectors kept beyond K, so that one that rises into the top K is already there
+THOROUGH = 8  # every so many steps a warm clustering has as many fresh starts as an exact one
 TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tighter moves no label
 
 
@@ -227,7 +228,8 @@ class ImputedSpectral:
             return self.exact(known, step=step)
         self._vectors = vectors
         rows = _unit(vectors[:, : self.n_clusters])
-        labels = self._follow(rows, self._labels, self._rng(step))
+        fresh = self.n_init if step % THOROUGH == 0 else max(2, self.n_clusters // 8)
+        labels = self._follow(rows, self._labels, self._rng(step), fresh)
         self._labels = align(labels, self._labels, self.n_clusters)
         return self._labels
 
@@ -281,7 +283,9 @@ class ImputedSpectral:
         _, joined = connected_components(links, directed=False)
         return np.unique(joined[:count], return_inverse=True)[1][component].astype(np.int32)
 
-    def _follow(self, rows: FloatArray, last: IntArray, rng: np.random.RandomState) -> IntArray:
+    def _follow(
+        self, rows: FloatArray, last: IntArray, rng: np.random.RandomState, fresh: int
+    ) -> IntArray:
         """Best k-means of the last labels' centres and fresh starts."""
         K = self.n_clusters
         sums = np.zeros((K, rows.shape[1]))
@@ -291,7 +295,7 @@ class ImputedSpectral:
         return kmeans(
             rows,
             K,
-            n_init=max(2, K // 8),
+            n_init=fresh,
             rng=rng,
             start=sums / counts[:, None] if filled else None,
         )
