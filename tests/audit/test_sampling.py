@@ -122,7 +122,7 @@ def test_an_interrupted_audit_goes_on_and_undo_takes_an_answer_back(tmp_path):
 def copy_in_memory(session, items):
     twin = Session.create(items, session.spec)
     for link in session.fold.state.answers:
-        twin.tell(link.answer, (link.i, link.j))
+        twin.tell(link.answer, (link.i, link.j), why={"copied": 1})
     return twin
 
 
