@@ -2,7 +2,7 @@
 
 Every row is a number of `superpac simulate` trials with the default setting of the strategy, on
 subsets or orders drawn with seeds from 100 on, which no setting was chosen on. Finished trials are
-kept in a file, so a run that was stopped goes on where it was.
+kept in a file, so a run that was stopped goes on where it was; `--trials` limits the table, too.
 
     python benchmarks/questions.py --out benchmarks/results/questions.jsonl
     python benchmarks/questions.py --out ... --rows mnist5 yale5 --trials 5
@@ -360,6 +360,8 @@ def main() -> None:
                 file.write(json.dumps(result) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
+    if args.trials:
+        done = {key: r for key, r in done.items() if key[1] < FIRST_SEED + args.trials}
     print(table(done, rows, name))
 
 

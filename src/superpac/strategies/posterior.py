@@ -176,7 +176,7 @@ class Posterior:
         group = standing_groups(self._assumed or [], self.place, sets.differ(self.keys))
         held = np.bincount(group, weights=self.size, minlength=group.size)
         held[group[self.place[list(sets.seeds)]]] += 1
-        return max(2, int((held > 1).sum()))
+        return max(1, int((held > 1).sum()))
 
     def settle(self, sets: ProvisionalSets) -> None:
         """Compute posterior, relations of sets and labels, if the sets changed since.
