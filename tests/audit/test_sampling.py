@@ -205,3 +205,10 @@ def test_clusters_that_cannot_be_computed_again_are_refused():
     assert start(session, fresh=True).ask() is not None
     with pytest.raises(InputError, match="at least 1"):
         start(session, 0)
+
+
+def test_before_the_first_sample_no_share_is_named():
+    session, _ = answered(planes(1), 3)
+    words = start(session, 5).result().in_words()
+    assert words.startswith("No item has been sampled yet")
+    assert "%" not in words

@@ -168,6 +168,11 @@ class AuditResult:
 
     def in_words(self) -> str:
         """One or two sentences for a person."""
+        if self.population and not self.sampled:
+            return (
+                f"No item has been sampled yet, so nothing is known but for the {self.settled} of "
+                f"{self.items} items that answers have settled."
+            )
         words = (
             f"{100 * self.estimate:.1f}% of the items are in a wrong cluster (95% interval "
             f"{100 * self.low:.1f}% to {100 * self.high:.1f}%): {self.wrong} of {self.sampled} "
