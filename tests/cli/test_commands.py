@@ -198,7 +198,9 @@ def test_audit_asks_a_sample_goes_on_and_prints_json(planes, tmp_path):
     assert (found["sampled"], found["wrong"], found["unchecked"]) == (4, 0, 0)
     assert found["started"] == 1
     assert found["low"] == 0 < found["high"] < 1
-    last = superpac("audit", "planes", "--sample", 1, *store, stdin="d\n")
+    cut = superpac("audit", "planes", "--sample", 1, *store, stdin="d\n")
+    assert "No item has been sampled yet" in cut.stdout
+    last = superpac("audit", "planes", "--sample", 1, *store, stdin="d\nd\ns\n")
     assert "95% interval" in last.stdout
 
 
