@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from superpac.affinity.base import Progress, no_progress, unit_rows
-from superpac.affinity.registry import make_affinity
+from superpac.affinity.registry import make_affinity, of_distances
 from superpac.counting import guess_pieces
 from superpac.data import Dataset
 from superpac.diffusion import Diffusion
@@ -45,8 +45,9 @@ class Spec:
         choice elsewhere.
     seed : int, default=0
         Every random draw derives from it.
-    normalize : bool, default=True
-        Whether points are scaled to unit length first.
+    normalize : bool or None, default=None
+        Whether points are scaled to unit length first. None scales them, except beside a graph of
+        distances (knn, rbf), which says that length matters.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     dim: int | tuple[int, ...] | None = None
     seed: int = 0
-    normalize: bool = True
+    normalize: bool | None = None
 
     def __post_init__(self) -> None:
         if self.n_clusters == AUTO:
@@ -139,7 +140,8 @@ def build_problem(
         raise InputError(
             f"{clusters} clusters were asked for, but there are {len(data)} items; ask for fewer."
         )
-    X = unit_rows(points) if spec.normalize else points
+    scaled = not of_distances(spec.affinity) if spec.normalize is None else spec.normalize
+    X = unit_rows(points) if scaled else points
     if affinity is None:
         maker = make_affinity(spec.affinity, min(clusters, len(data)), random_state=spec.seed)
         # from the points as they are: a method for subspaces scales them itself, a graph of

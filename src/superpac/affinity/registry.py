@@ -39,6 +39,8 @@ METHODS: dict[str, type[AffinityEstimator]] = {
     "knn": KNNGraph,
 }
 
+DISTANCES = ("rbf", "knn")
+
 # The papers' letters for parameters that have a longer name here.
 ALIASES: dict[str, dict[str, str]] = {
     "ssc-omp": {"k": "n_nonzero"},
@@ -102,6 +104,17 @@ def describe(name: str | None = None) -> list[MethodInfo]:
         defaults = {_public(p): _write(value) for p, value in _defaults(METHODS[each]).items()}
         out.append(MethodInfo(each, summary, defaults))
     return out
+
+
+def of_distances(spec: Any) -> bool:
+    """Whether a spec names a graph of distances between points, where their length matters.
+
+    Examples
+    --------
+    >>> of_distances("knn:k=7"), of_distances("tsc:q=5")
+    (True, False)
+    """
+    return isinstance(spec, str) and spec.split(":")[0].strip().lower() in DISTANCES
 
 
 def make_affinity(

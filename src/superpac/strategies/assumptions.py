@@ -72,16 +72,9 @@ def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[t
 
 
 def standing_groups(
-    links: Sequence[tuple[int, int]],
-    place: IntArray,
-    differ: BoolArray,
-    counted: BoolArray | None = None,
-    n_groups: int = 1,
+    links: Sequence[tuple[int, int]], place: IntArray, differ: BoolArray
 ) -> IntArray:
     """Groups of sets by the assumed links that no answer speaks against.
-
-    The weakest links fall once answers have joined so many sets that fewer groups than clusters
-    would be left: two clusters would share one.
 
     Parameters
     ----------
@@ -91,10 +84,6 @@ def standing_groups(
         The set of each point, -1 for none.
     differ : ndarray of bool of shape (S, S)
         Sets known to differ.
-    counted : ndarray of bool of shape (S,), optional
-        Sets that may be a cluster; all by default.
-    n_groups : int, default=1
-        Groups of such sets that are left at least.
 
     Returns
     -------
@@ -113,15 +102,60 @@ def standing_groups(
     """
     group = np.arange(differ.shape[0])
     for i, j in links:
-        if np.unique(group if counted is None else group[counted]).size <= n_groups:
-            break
-        a, b = int(place[i]), int(place[j])
-        if a < 0 or b < 0 or group[a] == group[b]:
-            continue
-        one, other = np.flatnonzero(group == group[a]), np.flatnonzero(group == group[b])
-        if not differ[np.ix_(one, other)].any():
-            group[other] = group[one] = min(group[a], group[b])
+        _link(group, int(place[i]), int(place[j]), differ)
     return group
+
+
+def links_left(
+    links: Sequence[tuple[int, int]],
+    place: IntArray,
+    differ: BoolArray,
+    counted: BoolArray,
+    n_groups: int,
+) -> list[tuple[int, int]]:
+    """Links that answers leave room for.
+
+    The weakest fall once answers have joined so many sets that fewer groups than clusters would be
+    left: two clusters would share one. What has fallen stays so, or the labels would go to and fro.
+
+    Parameters
+    ----------
+    links : sequence of (int, int)
+        Assumed links between points, strongest first.
+    place : ndarray of int of shape (n,)
+        The set of each point, -1 for none.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+    counted : ndarray of bool of shape (S,)
+        Sets that may be a cluster.
+    n_groups : int
+        Groups of such sets that are left at least.
+
+    Returns
+    -------
+    list of (int, int)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> links_left([(0, 1), (1, 2)], np.arange(3), np.zeros((3, 3), bool), np.ones(3, bool), 2)
+    [(0, 1)]
+    """
+    group = np.arange(differ.shape[0])
+    for count, (i, j) in enumerate(links):
+        if np.unique(group[counted]).size <= n_groups:
+            return list(links[:count])
+        _link(group, int(place[i]), int(place[j]), differ)
+    return list(links)
+
+
+def _link(group: IntArray, a: int, b: int, differ: BoolArray) -> None:
+    """Join the groups of two sets, unless sets of them are known to differ."""
+    if a < 0 or b < 0 or group[a] == group[b]:
+        return
+    one, other = np.flatnonzero(group == group[a]), np.flatnonzero(group == group[b])
+    if not differ[np.ix_(one, other)].any():
+        group[other] = group[one] = min(group[a], group[b])
 
 
 def hosted(

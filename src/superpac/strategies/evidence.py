@@ -48,6 +48,7 @@ class Votes:
         self._order: list[Link] = []
         self._about: dict[int, list[Link]] = {}
         self._answers: dict[str, int] = {}
+        self.held: set[Pair] = set()
         self.answers = 0
         self.learned: Reliability | None = None
 
@@ -68,7 +69,22 @@ class Votes:
             self._about.setdefault(answer.i, []).append(answer)
         elif pair not in self._contested and answer.answer != votes[0].answer:
             self._contested[pair] = before
-        return self._weigh()
+        confirmed = len(votes) > 1 and pair not in self._contested and not before
+        return self._weigh() or confirmed
+
+    def hold(self, i: int, j: int) -> None:
+        """Believe the next answer about a pair only once a second one agrees with it.
+
+        Examples
+        --------
+        >>> votes = Votes()
+        >>> votes.hold(3, 7)
+        >>> votes.take(Link(1, 3, 7, "same")), votes.believed()
+        (False, [])
+        >>> votes.take(Link(2, 3, 7, "same")), votes.believed()[0].answer
+        (True, 'same')
+        """
+        self.held.add(_pair(i, j))
 
     def take_all(self, answers: Iterable[Link]) -> None:
         """Count many answers."""
@@ -128,8 +144,10 @@ class Votes:
         return _pair(i, j) in self._votes
 
     def ties(self) -> Iterable[Link]:
-        """Pairs whose votes are even: asked again next."""
-        return (self._votes[pair][0] for pair, sign in self._contested.items() if sign == 0)
+        """Pairs whose votes are even, or held and not confirmed: asked again next."""
+        even = [pair for pair, sign in self._contested.items() if sign == 0]
+        even += [pair for pair in self.held if len(self._votes.get(pair, ())) == 1]
+        return (self._votes[pair][0] for pair in sorted(even))
 
     @property
     def wrong(self) -> int:
@@ -186,7 +204,9 @@ class Votes:
         if pair in self._contested:
             return self._contested[pair]
         votes = self._votes.get(pair)
-        return _vote(votes[0]) if votes else 0
+        if not votes or (len(votes) == 1 and pair in self.held):
+            return 0
+        return _vote(votes[0])
 
     def _weigh(self) -> bool:
         """Weigh contested pairs anew: every answer tells about its annotator. True on a change."""

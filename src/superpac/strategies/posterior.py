@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import Claims, Diffusion
-from superpac.strategies.assumptions import assumed_links, hosted, standing_groups
+from superpac.strategies.assumptions import assumed_links, hosted, links_left, standing_groups
 from superpac.strategies.balance import fit_weights
 from superpac.strategies.base import Problem
+from superpac.strategies.masses import first_masses, shared_masses
 from superpac.strategies.provisional import ProvisionalSets, mutual_claims
 from superpac.strategies.views import KernelView, SubspaceView
 
@@ -33,7 +34,6 @@ EVERY = 5  # the balance is fitted after this many placed points
 RECENT = 300  # and to this many of the last
 REFRESH = 20_000  # points times refreshed columns an answer
 GRAPH = 0.9  # weight of diffusion in how much two sets claim each other
-LIGHT = 0.05
 
 
 class Posterior:
@@ -100,16 +100,18 @@ class Posterior:
         self.weights = PRIOR.copy()
         self._observed: list[tuple[FloatArray, int]] = []
         self._fitted = 0
+        self._links = list(self._assumed or [])
         self._settled = False
 
     def save(self) -> tuple[Any, ...]:
         """What :meth:`restore` takes, for answers that begin with the same ones."""
         views = (self._subspaces.save(), self._kernel.save()) if self.views else ()
-        return self._claims.save(), views, len(self._observed), self.weights, self._fitted
+        fitted = len(self._observed), self.weights, self._fitted
+        return self._claims.save(), views, fitted, self._links
 
     def restore(self, saved: tuple[Any, ...], sets: ProvisionalSets) -> None:
         """Go back to what was saved, when the sets were these."""
-        claims, views, observed, self.weights, self._fitted = saved
+        claims, views, (observed, self.weights, self._fitted), self._links = saved
         self._claims.restore(claims)
         if self.views:
             self._subspaces.restore(views[0])
@@ -141,7 +143,7 @@ class Posterior:
         scores = self._scores([t])
         logits = np.tensordot(self.weights[: len(scores)], scores, axes=1)[0]
         shares = np.exp(logits - logits.max())
-        group = standing_groups(self._assumed or [], self.place, sets.differ(self.keys))
+        group = standing_groups(self._links, self.place, sets.differ(self.keys))
         chance = np.bincount(group, weights=shares / shares.sum())
         if group[k] != chance.argmax():
             return None
@@ -167,13 +169,18 @@ class Posterior:
         number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
+        seeded = np.zeros(len(self.keys), dtype=np.bool_)
+        seeded[self.place[list(sets.seeds)]] = True
         if self.problem.auto and self._assumed is not None:
             self.K = self._count(sets)
-        self._share = self._diffused()
+        elif self._assumed is not None:
+            counted, differ = seeded | (self.size > 1), sets.differ(self.keys)
+            self._links = links_left(self._links, self.place, differ, counted, self.K)
+        self._share = self._diffused(seeded)
 
     def _count(self, sets: ProvisionalSets) -> int:
         """Count clusters met: groups that hold a starting point, or more than one point."""
-        group = standing_groups(self._assumed or [], self.place, sets.differ(self.keys))
+        group = standing_groups(self._links, self.place, sets.differ(self.keys))
         held = np.bincount(group, weights=self.size, minlength=group.size)
         held[group[self.place[list(sets.seeds)]]] += 1
         return max(1, int((held > 1).sum()))
@@ -202,10 +209,8 @@ class Posterior:
         if self._assumed is None:
             links = assumed_links(self.mutual, held, self.K)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
-        counted = self.size > 1
-        counted[self.place[list(sets.seeds)]] = True
-        least = 1 if self.problem.auto else self.K
-        standing = standing_groups(self._assumed, self.place, self.differ, counted, least)
+            self._links = self._assumed
+        standing = standing_groups(self._links, self.place, self.differ)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
         for t, apart in sets.free_apart.items():
             for key in apart:  # what such a point most likely is, the set most likely is not
@@ -213,28 +218,18 @@ class Posterior:
         self.group = hosted(standing, belief, self.mass, self.differ, self.K)
         self._label(sets, standing)
 
-    def _diffused(self) -> FloatArray:
+    def _diffused(self, seeded: BoolArray) -> FloatArray:
         """Shares of the sets in every point by diffusion; a certain point is judged by others."""
         raw = self._claims.matrix(self.keys)
         free = ~self.certain
-        column = raw[free].sum(axis=0) if free.any() else raw.sum(axis=0)
-        column = np.maximum(column, 1e-12) / self._importance()
-        self.claims = raw / column
-        share = self.claims.copy()
+        column = np.maximum(raw[free].sum(axis=0) if free.any() else raw.sum(axis=0), 1e-12)
+        first = first_masses(self.size, seeded, self.K)
+        share = raw / column
+        self.claims = share * first
         rows = np.flatnonzero(self.certain)
         own = np.array([self.diffusion.diagonal[int(t)] for t in rows])
         share[rows, self.place[rows]] -= own / column[self.place[rows]]
-        return _shares(share, FLOOR)
-
-    def _importance(self) -> FloatArray:
-        """Sets are of one mass, but a late and lonely one beyond the clusters weighs less."""
-        K, size = self.K, self.size
-        weight = np.ones(size.size)
-        if size.size > K:
-            rank = np.argsort(np.argsort(-size, kind="stable"), kind="stable")
-            extra = rank >= K
-            weight[extra] = np.clip(size[extra] / np.median(size[~extra]), LIGHT, 1.0)
-        return weight
+        return _shares(share * shared_masses(share, free, self.size, first), FLOOR)
 
     def _scores(self, rows: list[int] | slice = slice(None)) -> FloatArray:
         """Scores of all views for some points, shape (V, rows, S)."""

@@ -38,7 +38,7 @@ STOP = 0.15  # a set less likely than this is not worth asking about a point
 FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
 DOUBT = 0.2  # a placement this likely to be wrong is asked again
 REST = 2  # a pair is not asked again before so many others were
-RISK = 1.0  # a merge expected to misplace more points than this is asked again
+RISK = 1.0  # a merge expected to misplace more points than this is believed when confirmed
 
 
 class SuperpacD(Strategy):
@@ -167,8 +167,9 @@ class SuperpacD(Strategy):
             for answer in answers[len(self._past) :]:
                 self._take(answer)
                 if worth_keeping(len(self._past), len(answers)):
-                    saved = self.sets.save(), self.model.save(), dict(self._merged)
-                    self._checkpoints.add(len(self._past), (*saved, len(self._record)))
+                    doubts = dict(self._merged), set(self.votes.held)
+                    saved = self.sets.save(), self.model.save(), doubts, len(self._record)
+                    self._checkpoints.add(len(self._past), saved)
             self.model.settle(self.sets)
             self.votes.learn(self.model.sets, self.model.place, self.sets.merges)
 
@@ -193,11 +194,12 @@ class SuperpacD(Strategy):
         if kept is None:
             self._begin()
             return
-        at, (sets, model, merged, recorded) = kept
+        at, (sets, model, (merged, held), recorded) = kept
         del self._record[recorded:]
         self._past, self._merged = self._past[:at], dict(merged)
         self._heard = self._heard[:at]
         self.votes = Votes()
+        self.votes.held = set(held)
         self.votes.take_all(self._heard)
         self.sets.restore(sets)
         self.model.restore(model, self.sets)
@@ -215,7 +217,7 @@ class SuperpacD(Strategy):
             self._note_merge(answer)
         if self.votes.take(answer):
             self.sets.refold(self.votes.believed())
-        elif first or answer.answer == UNSURE:
+        elif answer.answer == UNSURE or (first and pair_of(answer) not in self.votes.held):
             self.sets.take(answer)
         else:
             self.sets.between_sets = True  # a repeated answer is no reason to settle sets next
@@ -223,13 +225,17 @@ class SuperpacD(Strategy):
         self.model.follow(self.sets)
 
     def _note_merge(self, answer: Link) -> None:
-        """Keep how likely a merge was, and how many points it moves."""
+        """Keep how likely a merge was and how many points it moves; hold it if that is a risk."""
         model = self.model
         a, b = int(model.place[answer.i]), int(model.place[answer.j])
         if answer.answer == SAME and a >= 0 and b >= 0 and a != b:
             model.settle(self.sets)
             stake = float(min(model.mass[a], model.mass[b]))
-            self._merged[pair_of(answer)] = (float(self._chances()[a, b]), stake)
+            chance = float(self._chances()[a, b])
+            self._merged[pair_of(answer)] = (chance, stake)
+            rate = self.votes.rate_of(answer.annotator)
+            if self.doubt and chance_wrong(chance, rate) * stake > RISK:
+                self.votes.hold(answer.i, answer.j)
 
     def _candidates(self, among: IntArray) -> list[tuple[int, str]]:
         """Free points worth asking about, best first: between groups, and near more such."""
@@ -292,7 +298,7 @@ class SuperpacD(Strategy):
         """Ask again what the votes leave open, or an answer that all else speaks against."""
         if not self.doubt:
             return None
-        doubtful = [(1.0, link) for link in self.votes.ties()]
+        doubtful = [(np.inf, link) for link in self.votes.ties()]
         model = self.model
         for link in self.sets.joins:
             k = int(model.place[link.i])
@@ -307,7 +313,7 @@ class SuperpacD(Strategy):
                 belief, stake = self._merged.get(pair_of(link), (1.0, 0.0))
                 chance = chance_wrong(belief, self.votes.doubt(link.i, link.j))
                 if missing or chance * stake > RISK:
-                    doubtful.append((chance, link))
+                    doubtful.append((chance * max(stake, 1.0), link))
         for _, link in sorted(doubtful, key=lambda entry: -entry[0]):
             question = self._repeat(state, link, shut)
             if question is not None:
