@@ -82,7 +82,7 @@ class Posterior:
 
     def __init__(self, problem: Problem, diffusion: Diffusion, *, views: bool = True) -> None:
         self.problem, self.diffusion, self.views = problem, diffusion, views
-        self.limit = max(2, REFRESH // problem.n)
+        self.limit = max(2 if problem.n <= REFRESH else 1, REFRESH // problem.n)
         if views:
             dim = problem.dim if isinstance(problem.dim, int) else max(problem.dim)
             self._subspaces = SubspaceView(problem.X, dim)
@@ -162,6 +162,7 @@ class Posterior:
 
     def _read(self, sets: ProvisionalSets) -> None:
         self._settled = False
+        self._columns: tuple[FloatArray, FloatArray] | None = None
         self.keys = list(sets.members)
         self.members = [sets.members[key] for key in self.keys]
         self.size = np.array([len(points) for points in self.members])
@@ -236,10 +237,13 @@ class Posterior:
         share = np.log(self._share[rows])
         if not self.views:
             return share[None]
-        residual = self._subspaces.matrix(self.keys)
-        typical = max(float(np.median(residual.min(axis=1))), 1e-3)
-        vote = _shares(self._kernel.matrix(self.keys)[rows], VOTE)
-        fit = -SHARP * np.log(residual[rows] / typical + NEAR)
+        if self._columns is None:
+            residual = self._subspaces.matrix(self.keys)
+            typical = max(float(np.median(residual.min(axis=1))), 1e-3)
+            self._columns = residual / typical, self._kernel.matrix(self.keys)
+        residual, kernel = self._columns
+        vote = _shares(kernel[rows], VOTE)
+        fit = -SHARP * np.log(residual[rows] + NEAR)
         return np.stack([share, fit, np.log(vote)])
 
     def _fit(self) -> None:

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superpac.answers import SAME, UNSURE, Link
-from superpac.diffusion import Diffusion
-from superpac.spectral import normalized_affinity
+from superpac.diffusion import DENSE, Diffusion
+from superpac.spectral import normalized_affinity, spectral_embedding
 from superpac.strategies.again import ask_again, counts_for
 from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
 from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong, pair_of
 from superpac.strategies.merging import SMALL, chance_of_count, merge_chances
-from superpac.strategies.posterior import Posterior
+from superpac.strategies.posterior import REFRESH, Posterior
 from superpac.strategies.provisional import GIVEN_UP, ProvisionalSets
 from superpac.strategies.starting import PIECES, starting_points
 from superpac.strategies.wording import join_question, place_question
@@ -93,8 +93,14 @@ class SuperpacD(Strategy):
         super().__init__(problem)
         self.doubt, self.provisional = doubt, provisional
         with one_thread():
-            self.diffusion = Diffusion(problem.affinity)
+            # of the residual's norm over all points: single ones come out as well with more of them
+            tol = 1e-6 if problem.n <= REFRESH else 1e-5
+            self.diffusion = Diffusion(problem.affinity, tol=tol)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
+            if problem.n > DENSE:
+                graph, seed = self.diffusion.graph, problem.seed
+                found = spectral_embedding(graph, count, random_state=seed)
+                self.diffusion.quicken(found.vectors)
             seeds = starting_points(self.diffusion, count, problem.seed)
             self.sets = ProvisionalSets(problem.n, seeds=seeds)
             self.model = Posterior(problem, self.diffusion, views=views)

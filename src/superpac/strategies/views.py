@@ -26,6 +26,7 @@ LANDMARKS = 1000
 RIDGE = 0.1
 NEIGHBOUR = 7  # the kernel's width is the distance to this neighbour, as in self-tuning clustering
 LEVERAGE = 0.95
+LARGE = 10_000_000  # numbers; points beyond are kept in single precision, too
 EXACT = 2  # sets of so many times the dimension are small: leaving one out is computed in full
 
 
@@ -142,6 +143,8 @@ class SubspaceView(View):
     def __init__(self, X: FloatArray, dim: int) -> None:
         super().__init__(X.shape[0])
         self.X, self.dim = X, dim
+        # all points are read for every column, and reading is what takes long
+        self._short = X.astype(np.float32) if X.size > LARGE else X
         self._squared = np.einsum("ij,ij->i", X, X)
         self._scale = np.where(self._squared > 0, self._squared, 1.0)
 
@@ -157,8 +160,8 @@ class SubspaceView(View):
 
     def _column(self, key: int, mask: BoolArray) -> FloatArray:
         members = np.flatnonzero(mask)
-        inner = self.X @ self._basis(key, members)
-        power = inner**2
+        basis = self._basis(key, members).astype(self._short.dtype)
+        power = (self._short @ basis).astype(np.float64) ** 2
         residual = np.maximum(self._squared - power.sum(axis=1), 0.0) / self._scale
         if 1 < members.size <= EXACT * self.dim:
             left_out = _left_out_residuals(self.X[members], self.dim)
