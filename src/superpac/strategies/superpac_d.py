@@ -33,6 +33,7 @@ BoolArray = NDArray[np.bool_]
 
 MERGE = 0.07  # two sets this likely to be one are asked about
 WORTH = 1.0  # with the number of clusters unknown, points a question should be expected to mend
+LEAST = 0.05  # or fewer, where no point is more doubtful; but not less than this
 NEW = 0.05  # chance that a point is in no known set
 STOP = 0.15  # a set less likely than this is not worth asking about a point
 FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
@@ -340,9 +341,10 @@ class SuperpacD(Strategy):
             model.mutual, model.differ, cuts, self._small(), model.mass, model.K, self.votes.rate
         )
 
-    def _worth(self, mended: float) -> bool:
+    def _worth(self, mended: float, unsettled: float) -> bool:
         """Whether two sets are asked about to know the number of clusters."""
-        return self.problem.auto and not self.sets.between_sets and mended > WORTH
+        worth = min(WORTH, max(unsettled, LEAST))
+        return self.problem.auto and not self.sets.between_sets and mended > worth
 
     def _small(self) -> BoolArray:
         return self.model.mass < SMALL * self.problem.n / self.model.K
@@ -359,16 +361,18 @@ class SuperpacD(Strategy):
         small = SMALL * self.problem.n / K
         forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
         unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
-        for flat in np.argsort(-upper, axis=None, kind="stable")[:50]:
+        at_stake = np.minimum(model.mass, model.mass[:, None])
+        order = upper * at_stake if self.problem.auto else upper
+        for flat in np.argsort(-order, axis=None, kind="stable")[:50]:
             a, b = divmod(int(flat), count)
             chance = float(upper[a, b])
-            stake = float(min(model.mass[a], model.mass[b]))
+            stake = float(at_stake[a, b])
             if chance <= 0:
                 return None
             if stake < small:
                 if not last and chance * stake < unsettled:
                     continue
-            elif chance < MERGE and not forced and not last and not self._worth(chance * stake):
+            elif not (chance >= MERGE or forced or last or self._worth(chance * stake, unsettled)):
                 return None
             question = self._join_question(state, a, b, chance, shut)
             if question is not None:

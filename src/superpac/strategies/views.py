@@ -144,7 +144,7 @@ class SubspaceView(View):
         super().__init__(X.shape[0])
         self.X, self.dim = X, dim
         # all points are read for every column, and reading is what takes long
-        self._short = X.astype(np.float32) if X.size > LARGE else X
+        self._short: NDArray[Any] = X.astype(np.float32) if X.size > LARGE else X
         self._squared = np.einsum("ij,ij->i", X, X)
         self._scale = np.where(self._squared > 0, self._squared, 1.0)
 
