@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from scipy.stats import t as student
 
 from superpac.clairvoyant import clairvoyant
-from superpac.cli.simulate import trial
-from superpac.data import load
+from superpac.data import Dataset, load
 from superpac.metrics import adjusted_rand
-from superpac.oracles import NoisyOracle, TruthOracle
+from superpac.oracles import NoisyOracle, TruthOracle, simulate
 from superpac.session import Session
-from superpac.spec import Spec
+from superpac.spec import Spec, build_problem
 
 FIRST_SEED = 100
 WITHIN = 50  # questions over which a rise of the error is looked for
@@ -220,34 +220,49 @@ ROWS = (
 )
 
 
-def one(row: Row, seed: int, options: dict, yardstick: bool = True) -> dict:
+def one(row: Row, seed: int, options: dict, yardstick: bool, kept: Path | None) -> dict:
     """Run one trial."""
     items = load(row.data)
-    classes = row.classes or items.n_classes
-    spec = Spec(classes, row.affinity, "superpac-d", options, row.dim, seed)
-    found: dict = {"key": [row.name, seed, options]}
-    if row.rand:
-        found["rand"] = rand_curve(row, spec)
-    run = trial(items, spec, row.classes, row.per_class, row.questions, row.wrong, "model")
-    found |= {
+    spec = Spec(row.classes or items.n_classes, row.affinity, "superpac-d", options, row.dim, seed)
+    drawn = items.shuffled(seed)
+    if row.classes:
+        drawn = items.sample_classes(row.classes, row.per_class, seed)
+    graph = affinity(row, drawn, spec, kept)
+    session = Session.create(drawn, spec, affinity=graph)
+    oracle = NoisyOracle(drawn.y, row.wrong, seed) if row.wrong else TruthOracle(drawn.y)
+    run = simulate(session, oracle, drawn.y, row.questions, labelling="model")
+    found: dict = {
+        "key": [row.name, seed, options],
         "error": [round(float(e), 6) for e in run.error],
         "p95": float(np.percentile(run.ask_ms, 95)),
         "seconds": run.seconds,
     }
+    if row.rand:
+        found["rand"] = rand_curve(row, drawn, Session.create(drawn, spec, affinity=graph))
     if row.yardstick and yardstick:
-        drawn = items.shuffled(seed)
-        if row.classes:
-            drawn = items.sample_classes(row.classes, row.per_class, seed)
-        knowing = clairvoyant(Session.create(drawn, spec), drawn.y, row.yardstick)
+        fresh = Session.create(drawn, spec, affinity=graph)
+        knowing = clairvoyant(fresh, drawn.y, row.yardstick)
         found["clairvoyant"] = [round(float(e), 6) for e in knowing.error]
     return found
 
 
-def rand_curve(row: Row, spec: Spec) -> list[float]:
+def affinity(row: Row, drawn: Dataset, spec: Spec, kept: Path | None) -> sparse.csr_array:
+    """Build the affinity, or take it from the folder where another row has left it."""
+    parts = (row.data, row.affinity, row.classes, row.per_class, spec.seed)
+    path = kept / ("-".join(map(str, parts)).replace(":", "_") + ".npz") if kept else None
+    if path is not None and path.exists():
+        return sparse.csr_array(sparse.load_npz(path))
+    graph = build_problem(drawn, spec).affinity
+    if path is not None:
+        draft = path.with_name(f"{os.getpid()}.npz")
+        sparse.save_npz(draft, graph)
+        draft.rename(path)
+    return graph
+
+
+def rand_curve(row: Row, drawn: Dataset, session: Session) -> list[float]:
     """Adjusted Rand index after every question."""
-    drawn = load(row.data).sample_classes(row.classes or 1, row.per_class, spec.seed)
-    session = Session.create(drawn, spec)
-    oracle = NoisyOracle(drawn.y, row.wrong, spec.seed) if row.wrong else TruthOracle(drawn.y)
+    oracle = TruthOracle(drawn.y)
     found = [adjusted_rand(drawn.y, session.labels("model"))]
     for _ in range(row.questions):
         question = session.ask()
@@ -334,6 +349,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="*", default=[row.name for row in ROWS])
     parser.add_argument("--trials", type=int, help="at most so many a row")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--affinities", type=Path, help="folder to keep them in, for later runs")
     parser.add_argument("--option", nargs="*", default=[], help="NAME=VALUE, for an ablation")
     parser.add_argument("--only-table", action="store_true")
     args = parser.parse_args()
@@ -353,9 +369,12 @@ def main() -> None:
         if (row.name, seed, name) not in done
     ]
     if not args.only_table:
+        if args.affinities:
+            args.affinities.mkdir(parents=True, exist_ok=True)
         with args.out.open("a") as file:
             work = Parallel(n_jobs=args.jobs, return_as="generator_unordered")
-            for result in work(delayed(one)(row, s, options, not options) for row, s in todo):
+            tasks = ((row, seed, options, not options, args.affinities) for row, seed in todo)
+            for result in work(delayed(one)(*task) for task in tasks):
                 done[(result["key"][0], result["key"][1], name)] = result
                 file.write(json.dumps(result) + "\n")
                 file.flush()
