@@ -7,15 +7,19 @@ the pair that it checks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superpac.answers import UNSURE, Link
 from superpac.strategies.base import Proposal
-from superpac.strategies.evidence import Votes
+from superpac.strategies.evidence import Pair, Votes, chance_wrong, pair_of
+from superpac.strategies.posterior import Posterior
+from superpac.strategies.provisional import ProvisionalSets
 
+DOUBT = 0.2  # a placement this likely to be wrong is asked again
+RISK = 1.0  # a merge expected to misplace more points than this is believed when confirmed
 WORDS = "This answer does not fit the others; please look once more."
 OTHERS = "An earlier answer about this item does not fit the others; this checks it."
 
@@ -111,3 +115,45 @@ def ask_again(
     if askable(link.i, link.j):
         return Proposal(link.i, link.j, WORDS, numbers, said)
     return None
+
+
+def doubtful_answers(
+    votes: Votes,
+    sets: ProvisionalSets,
+    model: Posterior,
+    merged: Mapping[Pair, tuple[float, float]],
+    missing: bool,
+) -> list[Link]:
+    """Answers worth asking again, those first that most points depend on.
+
+    Parameters
+    ----------
+    votes : Votes
+        All votes.
+    sets : ProvisionalSets
+        What is believed.
+    model : Posterior
+        The model that follows the sets, settled.
+    merged : mapping of pairs to (float, float)
+        For answers that joined two sets how likely that was, and how many points it moved.
+    missing : bool
+        Whether every merge is in doubt, since clusters are missing.
+
+    Returns
+    -------
+    list of Link
+    """
+    found = [(np.inf, link) for link in votes.ties()]
+    for link in sets.joins:
+        k = int(model.place[link.i])
+        if k >= 0 and model.size[k] > 1 and votes.net(link.i, link.j) == 1:
+            chance = chance_wrong(float(model.sets[link.i, k]), votes.doubt(link.i, link.j))
+            if chance > DOUBT:
+                found.append((chance, link))
+    for link in sets.merges:
+        if votes.net(link.i, link.j) == 1:
+            belief, stake = merged.get(pair_of(link), (1.0, 0.0))
+            chance = chance_wrong(belief, votes.doubt(link.i, link.j))
+            if missing or chance * stake > RISK:
+                found.append((chance * max(stake, 1.0), link))
+    return [link for _, link in sorted(found, key=lambda entry: -entry[0])]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from superpac.answers import SAME, UNSURE, Link
 from superpac.diffusion import DENSE, Diffusion
 from superpac.spectral import normalized_affinity, spectral_embedding
-from superpac.strategies.again import ask_again, counts_for
+from superpac.strategies.again import RISK, ask_again, counts_for, doubtful_answers
 from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
 from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong, pair_of
@@ -37,9 +37,7 @@ LEAST = 0.05  # or fewer, where no point is more doubtful; but not less than thi
 NEW = 0.05  # chance that a point is in no known set
 STOP = 0.15  # a set less likely than this is not worth asking about a point
 FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
-DOUBT = 0.2  # a placement this likely to be wrong is asked again
 REST = 2  # a pair is not asked again before so many others were
-RISK = 1.0  # a merge expected to misplace more points than this is believed when confirmed
 
 
 class SuperpacD(Strategy):
@@ -305,23 +303,9 @@ class SuperpacD(Strategy):
         """Ask again what the votes leave open, or an answer that all else speaks against."""
         if not self.doubt:
             return None
-        doubtful = [(np.inf, link) for link in self.votes.ties()]
-        model = self.model
-        for link in self.sets.joins:
-            k = int(model.place[link.i])
-            if k >= 0 and model.size[k] > 1 and self.votes.net(link.i, link.j) == 1:
-                doubt = self.votes.doubt(link.i, link.j)
-                chance = chance_wrong(float(model.sets[link.i, k]), doubt)
-                if chance > DOUBT:
-                    doubtful.append((chance, link))
-        missing = len(model.keys) < model.K and state.n_answers % 2 == 1
-        for link in self.sets.merges:
-            if self.votes.net(link.i, link.j) == 1:
-                belief, stake = self._merged.get(pair_of(link), (1.0, 0.0))
-                chance = chance_wrong(belief, self.votes.doubt(link.i, link.j))
-                if missing or chance * stake > RISK:
-                    doubtful.append((chance * max(stake, 1.0), link))
-        for _, link in sorted(doubtful, key=lambda entry: -entry[0]):
+        missing = len(self.model.keys) < self.model.K and state.n_answers % 2 == 1
+        doubtful = doubtful_answers(self.votes, self.sets, self.model, self._merged, missing)
+        for link in doubtful:
             question = self._repeat(state, link, shut)
             if question is not None:
                 return question
