@@ -302,8 +302,10 @@ def lines(row: Row, runs: list[dict]) -> list[str]:
     """Lines of the table for one row."""
     curves = [r["error"] for r in runs]
     knowing = [r["clairvoyant"] for r in runs if "clairvoyant" in r]
-    rise = max(worst_rise(c) for c in curves)
-    tail = f"{100 * rise:.1f} | {np.mean([r['p95'] for r in runs]):.0f} |"
+    longest = max(map(len, curves))
+    mean = np.mean([c + c[-1:] * (longest - len(c)) for c in curves], axis=0)
+    rises = worst_rise(list(mean)), max(worst_rise(c) for c in curves)
+    tail = f"{100 * rises[0]:.1f} / {100 * rises[1]:.1f} | {np.mean([r['p95'] for r in runs]):.0f} |"
     found = []
     for level, target in row.levels:
         below = lambda e, level=level: e <= level + 1e-12  # noqa: E731
@@ -333,7 +335,7 @@ def table(done: dict, rows: list[Row], options: str) -> str:
     """Format the trials of one setting."""
     found = [
         "| data | trials | to reach | target | questions | clairvoyant | worst rise over 50 "
-        "questions, points | p95, ms |",
+        "questions (mean curve / any trial), points | p95, ms |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
