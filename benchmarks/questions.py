@@ -305,7 +305,8 @@ def lines(row: Row, runs: list[dict]) -> list[str]:
     longest = max(map(len, curves))
     mean = np.mean([c + c[-1:] * (longest - len(c)) for c in curves], axis=0)
     rises = worst_rise(list(mean)), max(worst_rise(c) for c in curves)
-    tail = f"{100 * rises[0]:.1f} / {100 * rises[1]:.1f} | {np.mean([r['p95'] for r in runs]):.0f} |"
+    wait = np.mean([r["p95"] for r in runs])
+    tail = f"{100 * rises[0]:.1f} / {100 * rises[1]:.1f} | {wait:.0f} |"
     found = []
     for level, target in row.levels:
         below = lambda e, level=level: e <= level + 1e-12  # noqa: E731
