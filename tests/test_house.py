@@ -50,6 +50,7 @@ ROOMS = [
     },
     {"web"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {name: level for level, room in enumerate(ROOMS) for name in room}
 FORBIDDEN_BELOW_SESSION = {"socket", "sqlite3", "sqlalchemy", "fastapi", "time", "random"}

@@ -180,6 +180,13 @@ def test_a_mistake_in_a_real_process(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_python_dash_m_is_the_command_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "superpac", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("superpac 0.")
+
+
 def test_version_and_help():
     assert superpac("--version").stdout.startswith("superpac 0.")
     assert "simulate" in superpac("--help").stdout
