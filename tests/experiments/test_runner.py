@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,17 @@ def test_more_trials_keep_the_first_ones(small, tmp_path):
     second = curves(run_figures([small], tmp_path, trials=2))
     assert first.items() <= second.items()
     assert (tmp_path / "parts" / "small.jsonl").read_bytes().startswith(begun)
+
+
+def test_results_without_their_parts_are_kept_and_added_to(small, tmp_path):
+    first = curves(run_figures([small], tmp_path, trials=1, methods=("superpac",)))
+    shutil.rmtree(tmp_path / "parts")
+    seen = []
+    found = run_figures(
+        [small], tmp_path, trials=1, watch=lambda done, total, left: seen.append((done, total))
+    )
+    assert seen[0][0] == len(first)
+    assert first.items() < curves(found).items()
 
 
 def test_two_runs_in_one_folder_are_refused(small, tmp_path):

@@ -211,6 +211,28 @@ def read_results(path: str | Path) -> Results:
     return Results(frame, meta)
 
 
+def finished_rows(path: str | Path) -> list[Row]:
+    """Trials of a Parquet file as they were appended; none where it cannot be read.
+
+    Parameters
+    ----------
+    path : path
+        The Parquet file.
+
+    Returns
+    -------
+    list of dict
+    """
+    try:
+        read_results(path)
+    except (NotFoundError, DataError):
+        return []
+    rows: list[Row] = pq.read_table(path).to_pylist()
+    for row in rows:
+        row.update({name: json.loads(row[name]) for name in TEXTS})
+    return rows
+
+
 def _cell(row: Row, name: str) -> Any:
     if name in TEXTS:
         return json.dumps(row.get(name) or {}, sort_keys=True)

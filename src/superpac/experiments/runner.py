@@ -16,7 +16,14 @@ from superpac.data import Dataset, load
 from superpac.errors import InputError, SuperpacError
 from superpac.experiments.figures import FigureSpec, figure_names, load_figure
 from superpac.experiments.machine import machine_facts
-from superpac.experiments.results import Parts, Row, only_run, read_results, write_results
+from superpac.experiments.results import (
+    Parts,
+    Row,
+    finished_rows,
+    only_run,
+    read_results,
+    write_results,
+)
 from superpac.experiments.tasks import Task
 from superpac.experiments.trials import failed_row, run_task
 from superpac.strategies import STRATEGIES
@@ -95,7 +102,9 @@ def run_figures(
         )
     with only_run(root):
         parts = Parts(root / "parts")
-        known = {row["key"]: row for row in parts.rows()}
+        # the parts may be gone, as in a folder that was kept for its results alone
+        earlier = finished_rows(root / RESULTS)
+        known = {row["key"]: row for row in [*earlier, *parts.rows()]}
         todo, data, skipped = _ready([t for t in wanted if not _finished(t, known)])
         todo = in_rounds(todo, max(jobs, 1))
         clock = TimeLeft(todo, jobs)
@@ -128,7 +137,8 @@ def run_figures(
         if not late:
             rmtree(root / "affinities", ignore_errors=True)
         skipped += [(task, "the time allowed was over") for task in late]
-        rows = parts.rows()
+        known |= {row["key"]: row for row in parts.rows()}
+        rows = list(known.values())
         shown = [*figures, *_others(figures, rows)]
         keys = {task.key for spec in shown for task in spec.tasks(quick=quick)}
         rows = [row for row in rows if row["key"] in keys]
