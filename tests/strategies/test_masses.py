@@ -11,6 +11,7 @@ from superpac.strategies import masses
 from superpac.strategies.assumptions import links_left, standing_groups
 from superpac.strategies.evidence import Votes
 from superpac.strategies.masses import POWER, ROUNDS, first_masses, shared_masses
+from superpac.synthetic import make_subspaces
 
 
 def test_a_starting_set_is_never_light():
@@ -82,3 +83,16 @@ def test_unequal_clusters_are_not_shared_out_evenly(monkeypatch):
     even = [error_on_unequal_clusters(seed) for seed in range(3)]
     assert max(adapted) <= 0.03
     assert np.mean(adapted) < np.mean(even) / 2
+
+
+def test_a_held_answer_is_not_put_before_the_person_again_at_once():
+    X, y = make_subspaces(60, 4, 2, 12, noise=0.8, seed=0)
+    session = Session.create(Dataset(X, y=y), Spec(4, "tsc:q=4", dim=2))
+    oracle, last, held = TruthOracle(y), None, 0
+    for _ in range(40):
+        question = session.ask()
+        assert {question.i, question.j} != last
+        last = {question.i, question.j}
+        session.tell(oracle(question), (question.i, question.j))
+        held += len(session.strategy.votes.held)
+    assert held > 0

@@ -376,6 +376,8 @@ class SuperpacD(Strategy):
                 if question is not None:
                     return question
             return None
+        if any({model.place[link.i], model.place[link.j]} == {a, b} for link in self.votes.ties()):
+            return None  # checked in its turn, and not put before the person again at once
         for i in model.speakers(a, shut):
             for j in model.speakers(b, shut):
                 if self._askable(state, i, j):
