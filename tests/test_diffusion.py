@@ -29,6 +29,22 @@ def naive(A: sparse.csr_array, alpha: float, power: float) -> np.ndarray:
     return np.linalg.inv(np.eye(len(W)) - alpha * scale[:, None] * W * scale)
 
 
+def test_leading_eigenvectors_change_the_work_and_not_the_solution(monkeypatch):
+    monkeypatch.setattr(module, "DENSE", 0)
+    A = sparse.csr_array(sparse.block_diag([graph(200, seed) for seed in range(4)]))
+    expected = naive(A, module.ALPHA, module.POWER)[:, [3, 500]]
+    off = {}
+    for tol in (1e-10, 0.3):  # to the end, and stopped where little more than the start is there
+        for kept in (0, 8):
+            walk = Diffusion(A, tol=tol)
+            if kept:
+                S = module.normalized_affinity(walk.graph).toarray()
+                walk.quicken(np.linalg.eigh(S)[1][:, -kept:] + 1e-3)  # they need not be exact
+            off[tol, kept] = np.abs(walk.columns([3, 500]) - expected).max()
+    assert max(off[1e-10, 0], off[1e-10, 8]) < 1e-7
+    assert off[0.3, 8] < off[0.3, 0] / 2
+
+
 @pytest.mark.parametrize("dense", [True, False])
 def test_columns_are_those_of_the_inverse(monkeypatch, dense):
     A = graph(60, 0, isolated=2)

@@ -1,6 +1,7 @@
 """Masses of sets: by hand on small cases, and what they do to unequal clusters."""
 
 import numpy as np
+import pytest
 
 from superpac.answers import Link
 from superpac.data import Dataset
@@ -85,14 +86,51 @@ def test_unequal_clusters_are_not_shared_out_evenly(monkeypatch):
     assert np.mean(adapted) < np.mean(even) / 2
 
 
-def test_a_held_answer_is_not_put_before_the_person_again_at_once():
+@pytest.fixture
+def doubted():
+    """Give a session whose last answer is held, and the truth behind it."""
     X, y = make_subspaces(60, 4, 2, 12, noise=0.8, seed=0)
     session = Session.create(Dataset(X, y=y), Spec(4, "tsc:q=4", dim=2))
-    oracle, last, held = TruthOracle(y), None, 0
+    oracle = TruthOracle(y)
+    while not session.strategy.votes.held:
+        question = session.ask()
+        session.tell(oracle(question), (question.i, question.j))
+        session.labels()
+    return session, oracle
+
+
+def test_a_held_answer_is_not_put_before_the_person_again_at_once(doubted):
+    session, oracle = doubted
+    last = set(*session.strategy.votes.held)
     for _ in range(40):
         question = session.ask()
         assert {question.i, question.j} != last
         last = {question.i, question.j}
         session.tell(oracle(question), (question.i, question.j))
-        held += len(session.strategy.votes.held)
-    assert held > 0
+
+
+def test_a_held_answer_is_checked_when_nothing_else_is_left_to_ask(doubted):
+    session, _ = doubted
+    pair = set(*session.strategy.votes.held)
+    others = frozenset(range(session.problem.n)) - pair
+    found = session.strategy.propose(session.fold.state, others)
+    assert {found.i, found.j} == pair
+
+
+def test_taking_back_and_again_restores_what_is_held(doubted):
+    session, oracle = doubted
+    for _ in range(25):
+        question = session.ask()
+        session.tell(oracle(question), (question.i, question.j))
+    question, labels = session.ask(), session.labels()
+    held = set(session.strategy.votes.held)
+    for _ in range(26):
+        session.undo()
+        session.labels()
+    assert not session.strategy.votes.held
+    for _ in range(26):
+        session.redo()
+    again = session.ask()
+    assert (again.i, again.j) == (question.i, question.j)
+    np.testing.assert_array_equal(session.labels(), labels)
+    assert session.strategy.votes.held == held

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from superpac.answers import Link
+from superpac.strategies import views
 from superpac.strategies.assumptions import assumed_links, hosted, links_left, standing_groups
 from superpac.strategies.balance import fit_weights
 from superpac.strategies.evidence import Votes
@@ -34,6 +35,17 @@ def test_a_view_that_followed_equals_one_made_anew(kind):
         anew = SubspaceView(X, 2) if kind is SubspaceView else KernelView(X)
         anew.update(labels, keys, limit=9)
         np.testing.assert_allclose(followed.matrix(keys), anew.matrix(keys), atol=2e-5)
+
+
+def test_points_in_single_precision_give_the_same_residuals(monkeypatch):
+    X, y = points(90), np.repeat([0, 1, 2], 30)
+    exact = SubspaceView(X, 2)
+    monkeypatch.setattr(views, "LARGE", 0)
+    short = SubspaceView(X, 2)
+    assert short._short.dtype == np.float32
+    for view in (exact, short):
+        view.update(y, [0, 1, 2], limit=9)
+    np.testing.assert_allclose(short.matrix([0, 1, 2]), exact.matrix([0, 1, 2]), atol=1e-5)
 
 
 def test_residuals_are_those_of_the_subspaces_for_points_outside_a_set():

@@ -97,8 +97,7 @@ class SuperpacD(Strategy):
             self.diffusion = Diffusion(problem.affinity, tol=tol)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
             if problem.n > DENSE:
-                graph, seed = self.diffusion.graph, problem.seed
-                found = spectral_embedding(graph, count, random_state=seed)
+                found = spectral_embedding(self.diffusion.graph, count, random_state=problem.seed)
                 self.diffusion.quicken(found.vectors)
             seeds = starting_points(self.diffusion, count, problem.seed)
             self.sets = ProvisionalSets(problem.n, seeds=seeds)
@@ -131,7 +130,7 @@ class SuperpacD(Strategy):
             question = self._compare(state, test, shut, why)
             if question is not None:
                 return question
-        return self._settle(state, shut, among, last=True)
+        return self._settle(state, shut, among, last=True) or self._again(state, shut, rest=0)
 
     def beliefs(self, state: State) -> Beliefs:
         """Give the posterior of the labels, and how it fared with the answers so far."""
@@ -283,7 +282,7 @@ class SuperpacD(Strategy):
                 asked = self._said_once(test, int(k), shut) if belief[k] > 0 else None
                 question = None
                 if asked is not None:
-                    question = self._repeat(state, Link(0, test, asked, "different"), shut)
+                    question = self._repeat(state, Link(0, test, asked, "different"), shut, REST)
                 if question is not None:
                     return question
                 continue
@@ -299,14 +298,13 @@ class SuperpacD(Strategy):
         against = [(net, m) for net, m in votes if net < 0]
         return against[0][1] if len(against) == 1 and against[0][0] == -1 else None
 
-    def _again(self, state: State, shut: set[int]) -> Proposal | None:
+    def _again(self, state: State, shut: set[int], rest: int = REST) -> Proposal | None:
         """Ask again what the votes leave open, or an answer that all else speaks against."""
         if not self.doubt:
             return None
         missing = len(self.model.keys) < self.model.K and state.n_answers % 2 == 1
-        doubtful = doubtful_answers(self.votes, self.sets, self.model, self._merged, missing)
-        for link in doubtful:
-            question = self._repeat(state, link, shut)
+        for link in doubtful_answers(self.votes, self.sets, self.model, self._merged, missing):
+            question = self._repeat(state, link, shut, rest)
             if question is not None:
                 return question
         return None
@@ -372,7 +370,7 @@ class SuperpacD(Strategy):
                 i, j = cut.i, cut.j
                 between = {int(model.place[i]), int(model.place[j])} == {a, b}
                 once = between and self.votes.net(i, j) == -1
-                question = self._repeat(state, cut, shut) if once else None
+                question = self._repeat(state, cut, shut, REST) if once else None
                 if question is not None:
                     return question
             return None
@@ -384,7 +382,7 @@ class SuperpacD(Strategy):
                     return join_question(i, j, chance, len(model.keys))
         return None
 
-    def _repeat(self, state: State, link: Link, shut: set[int]) -> Proposal | None:
+    def _repeat(self, state: State, link: Link, shut: set[int], rest: int) -> Proposal | None:
         """Check an answer with another member of the set; one that joined two sets as it was."""
         k = int(self.model.place[link.j])
         merge = any(pair_of(link) == pair_of(m) for m in self.sets.merges)
@@ -395,7 +393,7 @@ class SuperpacD(Strategy):
 
         seen = state.constraints.answered
         found = ask_again(link, self.votes, others, may, seen, self.votes.rate)
-        just_now = [{a.i, a.j} for a in state.answers[-REST:]]
+        just_now = [{a.i, a.j} for a in state.answers[len(state.answers) - rest :]]
         return None if found is None or {found.i, found.j} in just_now else found
 
     def _askable(self, state: State, i: int, j: int) -> bool:
