@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 import tracemalloc
 
 import numpy as np
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from superpac.answers import DIFFERENT, SAME, UNSURE, Link, describe
 from superpac.constraints import Constraints
 from superpac.errors import ContradictionError, InputError
+from timing import least_seconds
 
 N = 8
 FAR = 10**6
@@ -284,9 +284,8 @@ def a_long_log(n, classes, m, wrong=0.0, seed=0):
 @pytest.mark.parametrize(("n", "wrong"), [(10_000, 0.0), (10_000, 0.05), (100_000, 0.0)])
 def test_a_hundred_thousand_answers_fold_in_two_seconds(n, wrong):
     pairs, said, y = a_long_log(n, 20, 100_000, wrong)
-    start = time.process_time()
-    known = Constraints.fold(n, pairs, said, on_conflict="collect")
-    assert time.process_time() - start < 2
+    seconds, known = least_seconds(lambda: Constraints.fold(n, pairs, said, on_conflict="collect"))
+    assert seconds < 2
     if not wrong:
         assert known.conflicts == []
         for members in known.sets():
@@ -303,9 +302,8 @@ def test_one_point_different_from_everything_then_joined_is_not_quadratic():
     said = [DIFFERENT] * (n - 2) + [DIFFERENT] * (n - 2)
     pairs += [[k, k + 1] for k in range(2, n - 1)] + [[0, 1]]
     said += [SAME] * (n - 2)
-    start = time.process_time()
-    known = Constraints.fold(n, pairs, said)
-    assert time.process_time() - start < 4
+    seconds, known = least_seconds(lambda: Constraints.fold(n, pairs, said))
+    assert seconds < 4
     assert [s.size for s in known.sets()] == [2, n - 2]
 
 

@@ -109,8 +109,11 @@ class Constraints:
         self._parent = list(range(self.n))
         self._members: dict[int, list[int]] = {}  # root -> points, for groups of two or more
         self._apart: dict[int, set[int]] = {}  # root -> roots known to be different
-        self._links: dict[int, list[int]] = {}  # point -> positions in the log of its "same"
-        self._cuts: dict[int, list[int]] = {}  # point -> positions of its "different"
+        # point -> positions in the log of its "same" and of its "different"; the first so many
+        # answers of the log are in, and the rest follow when somebody asks for a chain
+        self._links: dict[int, list[int]] = {}
+        self._cuts: dict[int, list[int]] = {}
+        self._indexed = 0
         self._first: dict[int, int] = {}  # point -> smallest seq of an answer about it
         self._unsure: dict[tuple[int, int], int] = {}
         # root -> (smallest seq, sorted members), made when asked for
@@ -247,6 +250,7 @@ class Constraints:
 
     def answered(self, i: int, j: int) -> bool:
         """Whether this very pair was answered "same" or "different", taken in or left out."""
+        self._index()
         point = min((i, j), key=lambda p: len(self._links.get(p, ())) + len(self._cuts.get(p, ())))
         about = (*self._links.get(point, ()), *self._cuts.get(point, ()))
         if any(self._log[position].i + self._log[position].j == i + j for position in about):
@@ -314,6 +318,7 @@ class Constraints:
         other._parent = self._parent.copy()
         for name in ("_members", "_apart", "_links", "_cuts"):
             setattr(other, name, {key: value.copy() for key, value in getattr(self, name).items()})
+        other._indexed = self._indexed
         other._first = self._first.copy()
         other._unsure = self._unsure.copy()
         other._groups = self._groups.copy()
@@ -353,22 +358,31 @@ class Constraints:
             self._unsure[pair] = seq
             return False
         self._unsure.pop(pair, None)
-        for point in pair:
+        a, b = self._find(i), self._find(j)
+        for point, root in ((i, a), (j, b)):
             if self._first.get(point, seq) >= seq:
                 self._first[point] = seq
-                self._groups.pop(self._find(point), None)
-        by_point = self._links if answer == SAME else self._cuts
-        by_point.setdefault(i, []).append(len(self._log))
-        by_point.setdefault(j, []).append(len(self._log))
+                self._groups.pop(root, None)
         self._log.append(link)
-        a, b = self._find(i), self._find(j)
         if answer == SAME:
             return a != b and self._join(a, b)
-        apart = self._apart.setdefault(a, set())
-        news = b not in apart
-        apart.add(b)
-        self._apart.setdefault(b, set()).add(a)
-        return news
+        apart = self._apart
+        if b in apart.get(a, ()):
+            return False
+        for one, other in ((a, b), (b, a)):
+            if one in apart:
+                apart[one].add(other)
+            else:
+                apart[one] = {other}
+        return True
+
+    def _index(self) -> None:
+        for position in range(self._indexed, len(self._log)):
+            link = self._log[position]
+            by_point = self._links if link.answer == SAME else self._cuts
+            by_point.setdefault(link.i, []).append(position)
+            by_point.setdefault(link.j, []).append(position)
+        self._indexed = len(self._log)
 
     def _join(self, a: int, b: int) -> bool:
         """Move the group with less to move into the other: in all, m log m steps for m answers."""
@@ -390,6 +404,7 @@ class Constraints:
         return True
 
     def _path(self, i: int, j: int, crossings: int, end: int) -> tuple[Link, ...]:
+        self._index()
         home = self._find(j)
         cuts = self._cuts if crossings else {}
         return shortest_chain(
