@@ -6,7 +6,7 @@ that clusters from scratch after every placed point.
 
     python benchmarks/loop.py                  # 1 seed, 2,000 questions
     python benchmarks/loop.py --seeds 5        # warm against exact, mean of 5 seeds
-    python benchmarks/loop.py --beside         # every warm clustering beside one from scratch
+    python benchmarks/loop.py --beside --seeds 5   # every warm clustering beside one from scratch
 
 The two loops drift apart, since one point labelled differently may change the next question; with
 `--beside` both clusterings are given the same answers, step by step.
@@ -52,11 +52,14 @@ def main() -> None:
     items = load(args.data)
     graph = None
     if args.beside:
+        marks = []
         for seed in range(args.first_seed, args.first_seed + args.seeds):
             spec = Spec(
                 items.n_classes, args.affinity, "superpac", {"refit": "warm"}, args.dim, seed
             )
-            print(beside(items.shuffled(seed), spec, args.questions), flush=True)
+            marks.append(beside(items.shuffled(seed), spec, args.questions))
+        gaps = 100 * np.mean(marks, axis=0)
+        print("mean gap at every 100 questions, points:", *(f"{gap:+.3f}" for gap in gaps))
         return
     for seed in range(args.first_seed, args.first_seed + args.seeds):
         shuffled = items.shuffled(seed)
@@ -120,12 +123,15 @@ def main() -> None:
         )
 
 
-def beside(items: Dataset, spec: Spec, questions: int) -> str:
-    """Run the warm loop and cluster from scratch, too, whenever it clusters."""
+def beside(items: Dataset, spec: Spec, questions: int) -> list[float]:
+    """Run the warm loop and cluster from scratch, too, whenever it clusters.
+
+    Returns how much larger the warm error is after every 100 questions.
+    """
     session = Session.create(items, spec)
     model = session.strategy.model
     scratch = ImputedSpectral(session.problem.affinity, spec.n_clusters, seed=spec.seed)
-    warm, moved, gaps = model.warm, [], []
+    warm, moved, gaps, marks = model.warm, [], [0.0], []
 
     def both(known: KnownSets, *, step: int) -> np.ndarray:
         labels = warm(known, step=step)
@@ -134,14 +140,20 @@ def beside(items: Dataset, spec: Spec, questions: int) -> str:
         gaps.append(clustering_error(items.y, labels) - clustering_error(items.y, exact))
         return labels
 
+    def mark(asked: int, _: float) -> None:
+        if asked % 100 == 0:
+            marks.append(gaps[-1])
+
     model.warm = both
-    simulate(session, TruthOracle(items.y), items.y, questions)
-    gap = 100 * np.abs(gaps)
-    return (
-        f"seed {spec.seed}: {len(gaps)} clusterings, labels differ at {100 * np.mean(moved):.3f}% "
+    simulate(session, TruthOracle(items.y), items.y, questions, watch=mark)
+    gap = 100 * np.abs(gaps[1:])
+    print(
+        f"seed {spec.seed}: {gap.size} clusterings, labels differ at {100 * np.mean(moved):.3f}% "
         f"of the points on average; error differs by {gap.mean():.3f} points on average, by more "
-        f"than one point in {np.sum(gap > 1)}, at most by {gap.max():.2f}"
+        f"than one point in {np.sum(gap > 1)}, at most by {gap.max():.2f}",
+        flush=True,
     )
+    return marks
 
 
 if __name__ == "__main__":

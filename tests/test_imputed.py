@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from superpac.affinity.tsc import TSC
-from superpac.imputed import ImputedSpectral, KnownSets, _Operator, chebyshev_vectors
+from superpac.chebyshev import chebyshev_vectors
+from superpac.imputed import ImputedSpectral, KnownSets, _Operator
 from superpac.metrics import adjusted_rand
 from superpac.spectral import normalized_affinity, spectral_embedding
 from superpac.synthetic import make_subspaces

@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
+from superpac.chebyshev import chebyshev_vectors
 from superpac.kmeans import kmeans
 from superpac.spectral import check_affinity, cluster_rows, spectral_embedding
 
@@ -25,7 +26,6 @@ IntArray = NDArray[np.intp]
 
 GUARD = 6  # eigenvectors kept beyond K, so that one that rises into the top K is already there
 THOROUGH = 8  # every so many steps a warm clustering has as many fresh starts as an exact one
-TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tighter moves no label
 
 
 def scaled_affinity(A: object) -> sparse.csr_array:
@@ -348,63 +348,6 @@ class _Operator:
             rows = np.flatnonzero(self.own)
             out[rows] -= p * self.own[rows, None] * V[rows]
         return out
-
-
-def chebyshev_vectors(
-    S: _Operator, start: FloatArray, wanted: int, *, degree: int = 12, sweeps: int = 8
-) -> FloatArray | None:
-    """Leading eigenvectors by Chebyshev-filtered subspace iteration from a good start.
-
-    Parameters
-    ----------
-    S : operator
-        Symmetric with spectrum in [-1, 1] and largest eigenvalue 1.
-    start : ndarray of shape (n, m)
-        Orthonormal guess with m > `wanted` columns.
-    wanted : int
-        How many of the leading vectors have to be accurate.
-    degree : int, default=12
-        Of the filter polynomial of one sweep.
-    sweeps : int, default=8
-        Sweeps before giving up.
-
-    Returns
-    -------
-    ndarray of shape (n, m) or None
-        Ritz vectors, largest value first; None if the residual stayed too large.
-
-    References
-    ----------
-    Zhou, Saad, Tiago & Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered
-    subspace iteration", J. Comput. Physics 219, 2006.
-    """
-    V = np.linalg.qr(np.column_stack([S.top, start[:, S.top.shape[1] :]]))[0]
-    for sweep in range(sweeps + 1):
-        product = S.step(V, V, 1.0, 0.0, 0.0)
-        values, turn = np.linalg.eigh(V.T @ product)
-        values, turn = values[::-1], turn[:, ::-1]
-        V, product = np.ascontiguousarray(V @ turn), product @ turn
-        gap = np.linalg.norm(product[:, :wanted] - V[:, :wanted] * values[:wanted], axis=0)
-        if gap.max() <= TOLERANCE:
-            return V
-        if sweep < sweeps:
-            V = np.linalg.qr(_filter(S, V, product, float(values[-1]), degree))[0]
-    return None
-
-
-def _filter(
-    S: _Operator, V: FloatArray, product: FloatArray, cut: float, degree: int
-) -> FloatArray:
-    """Damp eigenvalues below `cut` by the scaled Chebyshev recurrence."""
-    centre, half = (cut - 1.0) / 2.0, (cut + 1.0) / 2.0
-    sigma = first = half / (1.0 - centre)
-    last, now = V, (product - centre * V) * (sigma / half)
-    for _ in range(degree - 1):
-        after = 1.0 / (2.0 / first - sigma)
-        scale = 2.0 * after / half
-        last, now = now, S.step(now, last, scale, -scale * centre, -sigma * after)
-        sigma = after
-    return now
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
-from uuid import uuid4
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from superpac.audit import SAMPLE, start
 from superpac.cli import common, terminal
 from superpac.cli.sessions import (
-    KEYS,
     DataOption,
     SessionArgument,
     StoreOption,
     load_session,
     opened,
 )
-from superpac.errors import ContradictionError
 
 
 def audit(
@@ -42,31 +37,13 @@ def audit(
         current = load_session(kept, session, data)
         under_way = start(current, sample, pairs=pairs, fresh=fresh)
         while (question := under_way.ask()) is not None:
-            console.print(terminal.pair(current.data, question.i, question.j))
-            console.print(Text(question.reason, style="dim"))
-            begun = time.monotonic()
-            key = terminal.read_key("audit: same/different/unsure/undo/quit: ", console)
-            took = int(1000 * (time.monotonic() - begun))
+            prompt = "audit: same/different/unsure/undo/quit: "
+            key = terminal.put(
+                current, question, prompt, console, tell=under_way.tell, annotator=annotator
+            )
             if key == "q":
                 console.print(f"Kept. Go on with: superpac audit {session}")
                 break
-            if key == "z":
-                taken = current.undo(annotator=annotator)
-                console.print(f"Took back #{taken[0]}." if taken else "Nothing to undo.")
-            elif key in KEYS:
-                try:
-                    under_way.tell(
-                        KEYS[key],
-                        (question.i, question.j),
-                        annotator=annotator,
-                        key=uuid4().hex,
-                        expected_seq=question.seq,
-                        elapsed_ms=took,
-                    )
-                except ContradictionError as error:
-                    console.print(Text(str(error), style="bold red"))
-            else:
-                console.print("Type s, d, u, z or q and press Enter.")
         found = under_way.result()
         if as_json:
             common.print_json({"session": current.log.info.name, **found.to_dict()})

@@ -71,6 +71,14 @@ UntilOption = Annotated[
         "--until", help="Stop when at most so many items are wrong, such as 1% (upper end)."
     ),
 ]
+StrategyOption = Annotated[str, typer.Option("--strategy", help="Which questions are asked.")]
+StrategyOptionsOption = Annotated[
+    list[str] | None, typer.Option("--option", help="Option of the strategy, NAME=VALUE.")
+]
+DimOption = Annotated[
+    int | None, typer.Option("--dim", "-d", min=1, help="Dimension of the subspaces.")
+]
+NameOption = Annotated[str | None, typer.Option("--name", help="What to call the session.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 __all__ = ["DEFAULT_AFFINITY"]
@@ -94,6 +102,26 @@ def read_data(
         grey=not colour,
         standardise=standardise,
     )
+
+
+def read_source(
+    what: str,
+    *,
+    labels: str | None,
+    ids: str | None,
+    size: str | None,
+    colour: bool,
+    standardise: bool,
+) -> tuple[Dataset, dict[str, str | bool]]:
+    """Load what the data options describe, with what a session notes down to load it again."""
+    items = read_data(
+        what, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+    )
+    where = str(Path(what).resolve()) if Path(what).exists() else what
+    given = {"labels": labels, "ids": ids, "size": size}
+    source: dict[str, str | bool] = {key: value for key, value in given.items() if value}
+    source |= {key: True for key, on in (("colour", colour), ("standardise", standardise)) if on}
+    return items, {"what": where, **source}
 
 
 class Stages:

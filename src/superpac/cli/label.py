@@ -20,12 +20,10 @@ def label(
     data: common.DataArgument,
     k: common.OpenClustersOption,
     affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
-    strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
-    dim: Annotated[int | None, typer.Option("--dim", "-d", min=1, help="Dimension.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", help="Option of the strategy, NAME=VALUE.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the session.")] = None,
+    strategy: common.StrategyOption = DEFAULT_STRATEGY,
+    dim: common.DimOption = None,
+    option: common.StrategyOptionsOption = None,
+    name: common.NameOption = None,
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
@@ -53,15 +51,13 @@ def label(
     """Answer questions about DATA in the browser; run it again to go on."""
     address = security.check_bind(host, share=share, token_given=token_file is not None)
     token = security.new_token() if token_file is None else security.read_token(token_file)
-    given = {"labels": labels, "ids": ids, "size": size}
-    recipe: dict[str, str | bool] = {key: value for key, value in given.items() if value}
-    recipe |= {key: True for key, on in (("colour", colour), ("standardise", standardise)) if on}
-    items = common.read_data(data, **recipe)  # type: ignore[arg-type]
+    items, source = common.read_source(
+        data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+    )
     spec = Spec(k, affinity, strategy, parse_options(option or []), dim, seed)
     check_spec(spec, len(items))
-    where = str(Path(data).resolve()) if Path(data).exists() else data
     with opened(store, create=True) as kept:
-        log, resumed = find_or_create(kept, items, spec, name, {"what": where, **recipe})
+        log, resumed = find_or_create(kept, items, spec, name, source)
         sock = bind(address, port)
         shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
         room = Room(items, kept, log, shared=shared, overlap=overlap)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
-from uuid import uuid4
 
 import platformdirs
 import typer
@@ -20,7 +18,7 @@ from superpac import exports
 from superpac.cli import common, terminal
 from superpac.cli.simulate import parse_options
 from superpac.data import Dataset
-from superpac.errors import ContradictionError, InputError, NotFoundError
+from superpac.errors import InputError, NotFoundError
 from superpac.session import Session
 from superpac.spec import DEFAULT_STRATEGY, Spec
 from superpac.stopping import in_words, parse_share, reached
@@ -34,7 +32,6 @@ SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="Its nam
 DataOption = Annotated[
     str | None, typer.Option("--data", help="Where the data are now, if they have moved.")
 ]
-KEYS = {"s": "same", "d": "different", "u": "unsure"}
 
 
 def store_address(given: str | None) -> str:
@@ -77,12 +74,10 @@ def new(
     data: common.DataArgument,
     k: common.OpenClustersOption,
     affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
-    strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
-    dim: Annotated[int | None, typer.Option("--dim", "-d", min=1, help="Dimension.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", help="Option of the strategy, NAME=VALUE.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
+    strategy: common.StrategyOption = DEFAULT_STRATEGY,
+    dim: common.DimOption = None,
+    option: common.StrategyOptionsOption = None,
+    name: common.NameOption = None,
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
@@ -92,14 +87,12 @@ def new(
     store: StoreOption = None,
 ) -> None:
     """Begin a session on DATA."""
-    given = {"labels": labels, "ids": ids, "size": size}
-    recipe: dict[str, str | bool] = {key: value for key, value in given.items() if value}
-    recipe |= {key: True for key, on in (("colour", colour), ("standardise", standardise)) if on}
-    items = common.read_data(data, **recipe)  # type: ignore[arg-type]
+    items, source = common.read_source(
+        data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+    )
     spec = Spec(k, affinity, strategy, parse_options(option or []), dim, seed)
-    where = str(Path(data).resolve()) if Path(data).exists() else data
     with opened(store, create=True) as kept:
-        session = _create(kept, items, spec, name, {"what": where, **recipe})
+        session = _create(kept, items, spec, name, source)
         typer.echo(
             f"Session {session.log.info.name!r} is ready: superpac ask {session.log.info.name}"
         )
@@ -133,34 +126,21 @@ def ask(
             if question is None:
                 console.print("Everything is settled.")
                 return
-            console.print(terminal.pair(current.data, question.i, question.j))
-            console.print(Text(question.reason, style="dim"))
-            begun = time.monotonic()
             prompt = f"[{done['questions']} answered] same/different/unsure/skip/undo/quit: "
-            key = terminal.read_key(prompt, console)
-            took = int(1000 * (time.monotonic() - begun))
-            if key == "q":
+            key = terminal.put(
+                current,
+                question,
+                prompt,
+                console,
+                tell=current.tell,
+                annotator=annotator,
+                others="k",
+            )
+            if key == "k":
+                current.skip((question.i, question.j), annotator=annotator)
+            elif key == "q":
                 console.print(f"Kept. Go on with: superpac ask {session}")
                 return
-            if key == "z":
-                taken = current.undo(annotator=annotator)
-                console.print(f"Took back #{taken[0]}." if taken else "Nothing to undo.")
-            elif key == "k":
-                current.skip((question.i, question.j), annotator=annotator)
-            elif key in KEYS:
-                try:
-                    current.tell(
-                        KEYS[key],
-                        (question.i, question.j),
-                        annotator=annotator,
-                        key=uuid4().hex,
-                        expected_seq=question.seq,
-                        elapsed_ms=took,
-                    )
-                except ContradictionError as error:
-                    console.print(Text(str(error), style="bold red"))
-            else:
-                console.print("Type s, d, u, k, z or q and press Enter.")
 
 
 def sessions(store: StoreOption = None) -> None:

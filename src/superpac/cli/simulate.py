@@ -29,14 +29,10 @@ def simulate(
     data: common.DataArgument,
     k: common.OpenClustersOption = None,
     affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
-    strategy: Annotated[str, typer.Option(help="Which questions are asked.")] = DEFAULT_STRATEGY,
+    strategy: common.StrategyOption = DEFAULT_STRATEGY,
     questions: Annotated[int, typer.Option("--questions", "-q", min=0, help="Budget.")] = 200,
-    dim: Annotated[
-        int | None, typer.Option("--dim", "-d", min=1, help="Subspace dimension.")
-    ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", help="Option of the strategy, NAME=VALUE.")
-    ] = None,
+    dim: common.DimOption = None,
+    option: common.StrategyOptionsOption = None,
     classes: Annotated[int | None, typer.Option(min=1, help="Draw so many classes.")] = None,
     per_class: Annotated[int | None, typer.Option(min=1, help="Draw so many items each.")] = None,
     trials: Annotated[int, typer.Option(min=1, help="Repeat with seeds s, s+1, ...")] = 1,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any
 
 from superpac.errors import ConflictError
 from superpac.strategies import State
+from superpac.web.worker import Model
 
 STRIP = 9  # groups offered at once
 
@@ -79,3 +81,18 @@ def strip_pairs(
     [(7, 1, 'different'), (7, 2, 'different')]
     """
     return [(item, o, "same" if o == choice else "different") for o in options]
+
+
+def figures(model: Model | None, asked: Asked | None, pair: tuple[int, int]) -> dict[str, Any]:
+    """Figures kept with an answer: margin then, and what the clusters said."""
+    if model is None:
+        return {"expected": None}
+    i, j = pair
+    same = bool(model.shown[i] == model.shown[j])
+    why: dict[str, Any] = {
+        "margin": round(float(model.margins[i]), 6),
+        "expected": "same" if same else "different",
+    }
+    if asked is not None and asked.stand_in:
+        why["stand_in"] = True
+    return why

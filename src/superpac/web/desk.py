@@ -16,7 +16,7 @@ from superpac.log import Log
 from superpac.session import Receipt
 from superpac.store import Store
 from superpac.web.ahead import followers, job, what_next
-from superpac.web.asked import STRIP, Asked, StaleError, strip_pairs
+from superpac.web.asked import STRIP, Asked, StaleError, figures, strip_pairs
 from superpac.web.chooser import Chooser
 from superpac.web.keeper import HUNG, Keeper, Preparing
 from superpac.web.leases import Leases
@@ -207,7 +207,7 @@ class Desk:
                 self._leases.release(annotator)
                 return receipt
             before = self.session.seq
-            why = self._why(asked, pair)
+            why = figures(self.model(), asked, pair)
             receipt = self._written(
                 lambda: self.session.tell(
                     answer,
@@ -373,21 +373,6 @@ class Desk:
         self._implied[key] = (said, receipt)
         while len(self._implied) > 10_000:
             self._implied.popitem(last=False)
-
-    def _why(self, asked: Asked | None, pair: tuple[int, int]) -> dict[str, Any]:
-        """Figures kept with an answer: margin then, and what the clusters said."""
-        model = self.model()
-        if model is None:
-            return {"expected": None}
-        i, j = pair
-        same = bool(model.shown[i] == model.shown[j])
-        why: dict[str, Any] = {
-            "margin": round(float(model.margins[i]), 6),
-            "expected": "same" if same else "different",
-        }
-        if asked is not None and asked.stand_in:
-            why["stand_in"] = True
-        return why
 
     # computing ahead
 
