@@ -8,9 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from labelling import browser, label_server, page, strict_server  # noqa: F401 - fixtures
 from postgres import PostgresServer
+
+# The same examples in every run, so that a change is what makes a test fail. New ones, to look for
+# faults nobody has met: HYPOTHESIS_PROFILE=explore python -m pytest -m hypothesis
+settings.register_profile("steady", derandomize=True)
+settings.register_profile("explore", derandomize=False, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

