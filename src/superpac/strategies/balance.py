@@ -20,7 +20,7 @@ STEPS = 12
 
 
 def fit_weights(
-    observed: Sequence[tuple[FloatArray, int]], prior: FloatArray, *, strength: float = 10.0
+    observed: Sequence[tuple[FloatArray, int]], prior: FloatArray, *, strength: float = 3.0
 ) -> FloatArray:
     """Weights of the views that make the known sets likeliest.
 
@@ -32,7 +32,7 @@ def fit_weights(
         For each placed point the scores of the sets there were by `V` views, and the set it is in.
     prior : ndarray of shape (V,)
         Weights before any answer; positive.
-    strength : float, default=10
+    strength : float, default=3
         Weight of the prior, in answers about.
 
     Returns

@@ -65,6 +65,36 @@ def merge_chances(
     return np.where(small | small[:, None], of_small, weaker)
 
 
+def telling(chances: FloatArray, standing: IntArray) -> FloatArray:
+    """How much an answer about each pair of sets would tell, to order the questions.
+
+    Where two sets are taken for one already, a "same" that is all but sure changes nothing: those
+    are asked first whose answer is open.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (S, S)
+        Chance that two sets are one.
+    standing : ndarray of int of shape (S,)
+        Group that each set is assumed to be in.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chances = np.array([[0, .9, .6], [0, 0, .3], [0, 0, 0]])
+    >>> telling(chances, np.array([0, 0, 0])).round(2)
+    array([[0.  , 0.36, 0.96],
+           [0.  , 0.  , 0.84],
+           [0.  , 0.  , 0.  ]])
+    """
+    together = standing[:, None] == standing
+    return np.where(together, 4.0 * chances * (1.0 - chances), chances)
+
+
 def chance_of_count(
     chances: FloatArray, group: IntArray, differ: BoolArray, small: BoolArray, placed: int,
     found: int = 0,

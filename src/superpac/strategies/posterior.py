@@ -70,8 +70,10 @@ class Posterior:
         Sets known to differ.
     mutual : ndarray of shape (S, S)
         How much sets claim each other.
+    standing : ndarray of int of shape (S,)
+        The group that each set is assumed to be in.
     group : ndarray of int of shape (S,)
-        The group of each set.
+        The same, with small groups beyond the number of clusters in their likeliest host.
     labels : ndarray of shape (n,)
         The labelling.
     weights : ndarray of shape (3,)
@@ -102,6 +104,7 @@ class Posterior:
         self._fitted = 0
         self._links = list(self._assumed or [])
         self._settled = False
+        self._columns: tuple[FloatArray, FloatArray] | None = None
 
     def save(self) -> tuple[Any, ...]:
         """What :meth:`restore` takes, for answers that begin with the same ones."""
@@ -140,8 +143,7 @@ class Posterior:
         if answer.answer == UNSURE or self.place[t] >= 0 or k < 0 or sets.free_apart.get(t):
             return None
         self._fit()
-        scores = self._scores([t])
-        logits = np.tensordot(self.weights[: len(scores)], scores, axes=1)[0]
+        logits = self._logits([t])[0]
         shares = np.exp(logits - logits.max())
         group = standing_groups(self._links, self.place, sets.differ(self.keys))
         chance = np.bincount(group, weights=shares / shares.sum())
@@ -155,14 +157,24 @@ class Posterior:
         self._read(sets)
         if self.views:
             guess = self._share.argmax(axis=1)
-            guess[self.certain] = self.place[self.certain]
-            by_key = np.asarray(self.keys, dtype=np.intp)[guess]
-            self._subspaces.update(by_key, self.keys, self.limit)
-            self._kernel.update(by_key, self.keys, self.limit)
+            self._fit()
+            if self.weights[1] > self.weights[0]:
+                # as K-subspaces does, once answers show that subspaces tell more than the graph
+                self._refresh(guess, 0)
+                guess = self._logits().argmax(axis=1)
+            self._refresh(guess, self.limit)
+
+    def _refresh(self, guess: IntArray, limit: int) -> None:
+        """Bring the views up to date with the sets that points are taken to be in."""
+        guess[self.certain] = self.place[self.certain]
+        by_key = np.asarray(self.keys, dtype=np.intp)[guess]
+        self._subspaces.update(by_key, self.keys, limit)
+        self._kernel.update(by_key, self.keys, limit)
+        self._columns = None
 
     def _read(self, sets: ProvisionalSets) -> None:
         self._settled = False
-        self._columns: tuple[FloatArray, FloatArray] | None = None
+        self._columns = None
         self.keys = list(sets.members)
         self.members = [sets.members[key] for key in self.keys]
         self.size = np.array([len(points) for points in self.members])
@@ -196,8 +208,7 @@ class Posterior:
             return
         self._settled = True
         self._fit()
-        scores = self._scores()
-        logits = np.tensordot(self.weights[: len(scores)], scores, axes=1)
+        logits = self._logits()
         P = np.exp(logits - logits.max(axis=1, keepdims=True))
         P /= P.sum(axis=1, keepdims=True)
         self.sets = P
@@ -211,7 +222,7 @@ class Posterior:
             links = assumed_links(self.mutual, held, self.K)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
             self._links = self._assumed
-        standing = standing_groups(self._links, self.place, self.differ)
+        standing = self.standing = standing_groups(self._links, self.place, self.differ)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
         for t, apart in sets.free_apart.items():
             for key in apart:  # what such a point most likely is, the set most likely is not
@@ -245,6 +256,11 @@ class Posterior:
         vote = _shares(kernel[rows], VOTE)
         fit = -SHARP * np.log(residual[rows] + NEAR)
         return np.stack([share, fit, np.log(vote)])
+
+    def _logits(self, rows: list[int] | slice = slice(None)) -> FloatArray:
+        """Weighted sum of the views for some points, shape (rows, S)."""
+        scores = self._scores(rows)
+        return np.tensordot(self.weights[: len(scores)], scores, axes=1)
 
     def _fit(self) -> None:
         """Learn the balance from the points placed, at every fifth."""

@@ -19,7 +19,7 @@ from superpac.strategies.again import RISK, ask_again, counts_for, doubtful_answ
 from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
 from superpac.strategies.checkpoints import Checkpoints, worth_keeping
 from superpac.strategies.evidence import Votes, chance_wrong, pair_of
-from superpac.strategies.merging import SMALL, chance_of_count, merge_chances
+from superpac.strategies.merging import SMALL, chance_of_count, merge_chances, telling
 from superpac.strategies.posterior import REFRESH, Posterior
 from superpac.strategies.provisional import GIVEN_UP, ProvisionalSets
 from superpac.strategies.starting import PIECES, starting_points
@@ -344,7 +344,7 @@ class SuperpacD(Strategy):
         forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
         unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
         at_stake = np.minimum(model.mass, model.mass[:, None])
-        order = upper * at_stake if self.problem.auto else upper
+        order = upper * at_stake if self.problem.auto else telling(upper, model.standing)
         for flat in np.argsort(-order, axis=None, kind="stable")[:50]:
             a, b = divmod(int(flat), count)
             chance = float(upper[a, b])
@@ -355,7 +355,7 @@ class SuperpacD(Strategy):
                 if not last and chance * stake < unsettled:
                     continue
             elif not (chance >= MERGE or forced or last or self._worth(chance * stake, unsettled)):
-                return None
+                continue
             question = self._join_question(state, a, b, chance, shut)
             if question is not None:
                 return question
