@@ -12,6 +12,7 @@ from superpac.strategies import views
 from superpac.strategies.assumptions import assumed_links, hosted, links_left, standing_groups
 from superpac.strategies.balance import fit_weights
 from superpac.strategies.evidence import Votes
+from superpac.strategies.merging import telling
 from superpac.strategies.provisional import ProvisionalSets
 from superpac.strategies.views import RIDGE, KernelView, SubspaceView
 from superpac.subspaces import fit_bases, residuals
@@ -182,3 +183,11 @@ def test_the_weakest_links_fall_when_answers_leave_too_few_groups():
     assert links_left(links, place, apart, np.ones(3, dtype=bool), 2) == [(0, 1)]
     few = np.array([True, True, False])  # a set of one point is no cluster
     assert links_left(links, place, apart, few, 2) == []
+
+
+def test_within_a_group_the_open_link_is_asked_about_first():
+    chances = np.triu(np.array([[0, 0.95, 0.5], [0, 0, 0.2], [0, 0, 0]]), 1)
+    within = telling(chances, np.array([0, 0, 0]))
+    assert divmod(int(within.argmax()), 3) == (0, 2)
+    across = telling(chances, np.array([0, 1, 2]))
+    np.testing.assert_array_equal(across, chances)

@@ -205,3 +205,23 @@ def test_opening_costs_less_than_the_session_did(items):
     labels = anew.labels(session.fold.state)
     assert time.process_time() - begun < played
     np.testing.assert_array_equal(labels, session.labels())
+
+
+@pytest.mark.parametrize("refresh", [posterior.REFRESH, 300])
+def test_views_fitted_to_the_posterior_are_a_function_of_the_answers_too(refresh, monkeypatch):
+    """On planes that the graph sees badly subspaces come to tell more than diffusion."""
+    monkeypatch.setattr(posterior, "REFRESH", refresh)
+    X, y = make_subspaces(25, 6, 3, 12, noise=0.3, seed=1)
+    items = Dataset(X, y=y, name="planes")
+    session = Session.create(items, SPEC)
+    oracle = TruthOracle(y)
+    go_on(session, oracle, 60)
+    before = believed(session)[1:]
+    weights = session.strategy.model.weights
+    assert weights[1] > weights[0]
+    for _ in range(7):
+        go_on(session, oracle, 1)
+    for _ in range(7):
+        session.undo()
+    assert believed(session)[1:] == before
+    assert believed(session) == believed(opened(session, items))
