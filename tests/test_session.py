@@ -12,6 +12,7 @@ from superpac.metrics import clustering_error
 from superpac.oracles import NoisyOracle, ReplayOracle, TruthOracle, simulate
 from superpac.session import Session
 from superpac.spec import Spec
+from superpac.store import open_store
 from superpac.synthetic import make_subspaces
 
 
@@ -264,3 +265,14 @@ def test_a_strategy_with_more_clusters_than_asked_for_keeps_them(items):
     model, kept = session.labels("model"), session.labels()
     assert model.max() >= 4
     assert clustering_error(items.y, kept) <= clustering_error(items.y, model) + 0.02
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options"),
+    [("guess", {}), ("superpac-d", {"colour": "red"}), ("superpac-d", {"pieces": "two"})],
+)
+def test_a_session_that_cannot_begin_leaves_nothing_behind(items, tmp_path, strategy, options):
+    with open_store(tmp_path / "a.sqlite3") as store:
+        with pytest.raises(InputError, match="strategy|option"):
+            Session.create(items, Spec(3, "tsc:q=4", strategy, options, dim=2), store=store)
+        assert store.sessions() == []

@@ -23,7 +23,7 @@ from superpac.recording import Recorder
 from superpac.respect import respect_answers
 from superpac.spec import Spec, build_problem
 from superpac.stopping import error_left
-from superpac.strategies import Problem, Strategy, make_strategy
+from superpac.strategies import Problem, Strategy, check_strategy, make_strategy
 
 IntArray = NDArray[np.intp]
 
@@ -115,10 +115,13 @@ class Session(Recorder):
         Session
         """
         items = data if isinstance(data, Dataset) else load(data)
+        check_strategy(spec.strategy, spec.options)
         problem = build_problem(items, spec, affinity=affinity, progress=progress)
+        # before anything is kept: what fails here leaves no session behind
+        strategy = make_strategy(spec.strategy, problem, **spec.options)
         info = describe(items, spec, name=name, source=source, kept=store is not None)
         log = MemoryLog(info) if store is None else store.create(info)
-        return cls(items, spec, log, problem)
+        return cls(items, spec, log, problem, strategy)
 
     @classmethod
     def open(

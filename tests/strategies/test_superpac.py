@@ -239,8 +239,10 @@ def test_unknown_names_and_options_are_refused(problem):
     instance, _ = problem
     with pytest.raises(InputError, match="choose one of: .*superpac"):
         make_strategy("guess", instance)
-    with pytest.raises(InputError, match="option"):
-        make_strategy("superpac", instance, colour="red")
+    for name in ("superpac", "superpac-pinned"):
+        with pytest.raises(InputError, match="no option 'colour'; it takes: .*refit"):
+            make_strategy(name, instance, colour="red")
+    make_strategy("superpac-pinned", instance, refit="exact")
     with pytest.raises(InputError, match="'exact' or 'warm'"):
         Superpac(instance, refit="cold")
 

@@ -13,7 +13,7 @@ from superpac.log import Log
 from superpac.session import describe
 from superpac.spec import AUTO, Spec
 from superpac.store import Store
-from superpac.strategies import STRATEGIES
+from superpac.strategies import check_strategy
 from superpac.web.desk import Desk
 from superpac.web.pictures import Pictures
 
@@ -21,9 +21,7 @@ from superpac.web.pictures import Pictures
 def check_spec(spec: Spec, n: int) -> Spec:
     """Give the spec back, or say at once what would fail only after minutes."""
     make_affinity(spec.affinity, spec.clusters)
-    if spec.strategy not in STRATEGIES:
-        known = ", ".join(sorted(STRATEGIES))
-        raise InputError(f"There is no strategy {spec.strategy!r}; choose one of: {known}.")
+    check_strategy(spec.strategy, spec.options)
     if spec.n_clusters != AUTO and spec.clusters > n:
         raise InputError(
             f"{spec.clusters} clusters were asked for, but there are {n} items; ask for fewer."
