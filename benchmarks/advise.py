@@ -22,9 +22,9 @@ from superpac.affinity.base import unit_rows
 from superpac.affinity.registry import make_affinity
 from superpac.data import Dataset, load
 from superpac.data.benchmarks import available
-from superpac.experiments.advise import ORDINARY, SUBSPACE, advise, uneven_columns
+from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.spectral import spectral_clustering
+from superpac.research.advise import ORDINARY, SUBSPACE, advise, uneven_columns
 
 SMALL = ("iris", "wine", "glass", "ionosphere", "ecoli", "sonar", "parkinsons", "wdbc")
 AFFINITIES = SUBSPACE + ORDINARY

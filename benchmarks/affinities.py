@@ -29,8 +29,8 @@ from threadpoolctl import threadpool_limits
 from superpac.affinity.base import unit_rows
 from superpac.affinity.registry import make_affinity
 from superpac.data import Dataset, load
+from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.spectral import spectral_clustering
 
 # data, affinity, error in per cent of the reference (a range where the reference has one)
 FIGURES = (

@@ -19,9 +19,9 @@ from joblib import Parallel, delayed
 
 from superpac.data import load
 from superpac.metrics import clustering_error
-from superpac.oracles import TruthOracle
-from superpac.session import Session
-from superpac.spec import Spec
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+from superpac.simulation.oracles import TruthOracle
 
 # name, data, affinity, dimension, classes, points a class, questions
 ROWS = (

@@ -24,11 +24,11 @@ import numpy as np
 from sklearn.cluster import SpectralClustering
 
 from superpac.data import Dataset, load
-from superpac.imputed import ImputedSpectral, KnownSets, align
+from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets, align
 from superpac.metrics import clustering_error
-from superpac.oracles import TruthOracle, simulate
-from superpac.session import Session
-from superpac.spec import Spec, build_problem
+from superpac.session.session import Session
+from superpac.session.spec import Spec, build_problem
+from superpac.simulation.oracles import TruthOracle, simulate
 
 
 def main() -> None:

@@ -22,8 +22,8 @@ from joblib import Parallel, delayed
 from superpac.cli.simulate import trial
 from superpac.data import load
 from superpac.metrics import clustering_error
-from superpac.robust import oracle_pca
-from superpac.spec import Spec
+from superpac.research.robust_pca import oracle_pca
+from superpac.session.spec import Spec
 
 
 @dataclass(frozen=True)

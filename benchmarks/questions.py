@@ -22,12 +22,12 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.stats import t as student
 
-from superpac.clairvoyant import clairvoyant
 from superpac.data import Dataset, load
 from superpac.metrics import adjusted_rand
-from superpac.oracles import NoisyOracle, TruthOracle, simulate
-from superpac.session import Session
-from superpac.spec import Spec, build_problem
+from superpac.session.session import Session
+from superpac.session.spec import Spec, build_problem
+from superpac.simulation.clairvoyant import clairvoyant
+from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
 
 FIRST_SEED = 100
 WITHIN = 50  # questions over which a rise of the error is looked for

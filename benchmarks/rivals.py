@@ -18,9 +18,9 @@ from joblib import Parallel, delayed
 
 from superpac.data import load
 from superpac.metrics import adjusted_rand
-from superpac.oracles import TruthOracle
-from superpac.session import Session
-from superpac.spec import Spec
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+from superpac.simulation.oracles import TruthOracle
 
 SETS = (
     *("sonar", "iris", "wine", "wdbc", "ecoli", "glass", "ionosphere", "parkinsons", "segment"),

@@ -3,10 +3,10 @@
     SUPERPAC_DATA=folder python benchmarks/stopping.py --trials 10 --rows mnist,yale --json FILE
 
 For every row sessions are answered from the truth; at several question counts the estimate of the
-error left is compared with the error. The constants of `superpac.stopping` were chosen on other
-seeds (0 to 14), of the rows marked * among others; see docs/stopping.md. "covered" is the share of
-checkpoints (or of sessions, in the columns by count) whose 95% interval holds the error; "stop" is
-where the upper end is first at or below 1%.
+error left is compared with the error. The constants of `superpac.session.stopping` were chosen on
+other seeds (0 to 14), of the rows marked * among others; see docs/stopping.md. "covered" is the
+share of checkpoints (or of sessions, in the columns by count) whose 95% interval holds the error;
+"stop" is where the upper end is first at or below 1%.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from superpac.data import Dataset, load
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import NotFoundError
 from superpac.metrics import clustering_error
-from superpac.oracles import NoisyOracle, TruthOracle
-from superpac.session import Session
-from superpac.spec import Spec
-from superpac.synthetic import make_subspaces
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+from superpac.simulation.oracles import NoisyOracle, TruthOracle
 
 FIRST = 3000  # seeds begin here: the constants were chosen on seeds below 15
 UNTIL = 0.01

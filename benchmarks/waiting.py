@@ -13,9 +13,9 @@ import time
 import numpy as np
 
 from superpac.data import load
-from superpac.oracles import TruthOracle
-from superpac.session import Session
-from superpac.spec import Spec
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+from superpac.simulation.oracles import TruthOracle
 
 
 def main() -> None:

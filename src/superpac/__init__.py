@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from superpac.data import Dataset, load
     from superpac.errors import ContradictionError, InputError, SuperpacError
     from superpac.estimator import ActiveSubspaceClustering
+    from superpac.graph.spectral import spectral_clustering, spectral_embedding
     from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
-    from superpac.oracles import NoisyOracle, TruthOracle, simulate
-    from superpac.session import Question, Receipt, Session
-    from superpac.spec import Spec
-    from superpac.spectral import spectral_clustering, spectral_embedding
+    from superpac.session.session import Question, Receipt, Session
+    from superpac.session.spec import Spec
+    from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
     from superpac.strategies import make_strategy
 
 # Loaded when first used: a store or a command line should not wait for compilers to load.
@@ -25,22 +25,22 @@ _HOMES = {
     "ContradictionError": "errors",
     "Dataset": "data",
     "InputError": "errors",
-    "NoisyOracle": "oracles",
-    "Question": "session",
-    "Receipt": "session",
-    "Session": "session",
-    "Spec": "spec",
+    "NoisyOracle": "simulation.oracles",
+    "Question": "session.session",
+    "Receipt": "session.session",
+    "Session": "session.session",
+    "Spec": "session.spec",
     "SuperpacError": "errors",
-    "TruthOracle": "oracles",
+    "TruthOracle": "simulation.oracles",
     "adjusted_rand": "metrics",
     "clustering_error": "metrics",
     "load": "data",
     "make_affinity": "affinity.registry",
     "make_strategy": "strategies",
     "normalized_mutual_info": "metrics",
-    "simulate": "oracles",
-    "spectral_clustering": "spectral",
-    "spectral_embedding": "spectral",
+    "simulate": "simulation.oracles",
+    "spectral_clustering": "graph.spectral",
+    "spectral_embedding": "graph.spectral",
 }
 
 __all__ = [

@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from superpac.data import Dataset
-from superpac.session import Question, Receipt, Session
-from superpac.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
-from superpac.stopping import reached
+from superpac.session.session import Question, Receipt, Session
+from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
+from superpac.session.stopping import reached
 
 
 class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
@@ -58,7 +58,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> def person(i, j):
     ...     return "same" if y[i] == y[j] else "different"

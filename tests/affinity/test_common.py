@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from superpac.affinity import Precomputed, affinity_names, make_affinity
 from superpac.affinity.registry import METHODS
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
-from superpac.synthetic import make_subspaces
 
 pytestmark = pytest.mark.filterwarnings("ignore::superpac.errors.DisconnectedGraphWarning")
 

@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 from superpac.affinity.ekss import EKSS, top_together
 from superpac.affinity.ksubspaces import run_seeds, side_by_side
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
-from superpac.synthetic import make_subspaces
 
 
 def nothing(done: int, total: int) -> None:

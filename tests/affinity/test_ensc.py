@@ -11,12 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 
-from superpac.affinity import _ensc_kernel
+from superpac.affinity._kernels import ensc as _ensc_kernel
 from superpac.affinity.base import no_progress, unit_rows
 from superpac.affinity.ensc import EnSC
 from superpac.errors import InputError
+from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.spectral import spectral_clustering
 
 
 def solve(X: np.ndarray, gamma: float, tau: float, tol: float = 1e-6) -> np.ndarray:

@@ -9,9 +9,9 @@ from scipy import sparse
 from superpac.affinity import gsc
 from superpac.affinity.base import unit_rows
 from superpac.affinity.gsc import GSC, collect_neighbors, recover_subspaces
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
-from superpac.synthetic import make_subspaces
 
 
 def naive_nsn(U: np.ndarray, k: int, d_max: int, tol: float) -> np.ndarray:

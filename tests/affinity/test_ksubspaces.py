@@ -16,10 +16,10 @@ from superpac.affinity.ksubspaces import (
     run_ksubspaces,
     spread_bases,
 )
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
-from superpac.subspaces import fit_bases, residuals, subspace_cost
-from superpac.synthetic import make_subspaces
+from superpac.subspaces.geometry import fit_bases, residuals, subspace_cost
 
 
 @settings(deadline=None, max_examples=30)

@@ -13,9 +13,9 @@ from superpac.affinity.lrr import (
     skinny_svd,
     solve_lrr,
 )
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
-from superpac.synthetic import make_subspaces
 
 
 def naive_lrr(X: np.ndarray, lam: float) -> tuple[np.ndarray, np.ndarray]:

@@ -10,11 +10,11 @@ import pytest
 import sklearn
 from sklearn.linear_model import orthogonal_mp
 
-from superpac.affinity import _omp_kernel
+from superpac.affinity._kernels import omp as _omp_kernel
 from superpac.affinity.base import no_progress, unit_rows
 from superpac.affinity.omp import SSCOMP
+from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.spectral import spectral_clustering
 
 
 def pursue(X: np.ndarray, k: int, eps: float = 1e-6, memory: float = 1e9) -> np.ndarray:

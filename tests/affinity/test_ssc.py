@@ -8,12 +8,12 @@ from scipy.optimize import linprog
 from sklearn.linear_model import Lasso
 
 from superpac.affinity import ssc
-from superpac.affinity._ssc_admm import Settings, noisy, with_outliers
+from superpac.affinity._kernels.ssc_admm import Settings, noisy, with_outliers
 from superpac.affinity.base import no_progress, unit_rows
 from superpac.affinity.ssc import SSC
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
-from superpac.synthetic import make_subspaces
 
 
 def soft(T: np.ndarray, threshold: float) -> np.ndarray:

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse.csgraph import connected_components
 
-from superpac.affinity import topk
+from superpac.affinity._kernels import top_k as topk
+from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import unit_rows
-from superpac.affinity.topk import top_inner_products
 from superpac.affinity.tsc import TSC, default_q
 from superpac.errors import InputError
+from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.spectral import spectral_clustering
 
 
 def naive_tsc(X: np.ndarray, q: int) -> np.ndarray:

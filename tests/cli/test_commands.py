@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,33 +12,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from superpac.cli import main
-from superpac.synthetic import make_subspaces
-
-
-@dataclass
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def superpac(*words: object, check: bool = True, stdin: str = "") -> Done:
-    """Run the command line as a process would, without paying for the start of one each time."""
-    out, err = io.StringIO(), io.StringIO()
-    saved = sys.argv, sys.stdin
-    sys.argv, sys.stdin = ["superpac", *map(str, words)], io.StringIO(stdin)
-    code = 0
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    finally:
-        sys.argv, sys.stdin = saved
-    if check:
-        assert code == 0, err.getvalue()
-    return Done(code, out.getvalue(), err.getvalue())
+from command_line import superpac
+from superpac.data.synthetic import make_subspaces
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,10 @@ from superpac.store import open_store
 WORKER = """
 import sys
 from superpac.data import Dataset
-from superpac.session import Session
-from superpac.spec import Spec
+from superpac.session.session import Session
+from superpac.session.spec import Spec
 from superpac.store import open_store
-from superpac.synthetic import make_subspaces
+from superpac.data.synthetic import make_subspaces
 
 X, y = make_subspaces(30, 3, 2, 10, noise=0.2, seed=0)
 items = Dataset(X, name="planes")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from superpac.answers.log import Draft, Event
 from superpac.errors import StoreError
-from superpac.log import Draft, Event
 from superpac.store import Store, new_info, open_store
 
 

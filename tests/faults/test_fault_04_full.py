@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from postgres import unavailable
-from superpac.log import Event, Log
+from superpac.answers.log import Event, Log
 from superpac.store import Store, StoreFailure, new_info, open_store
 
 WHY = "x" * 2000

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from postgres import unavailable
+from superpac.answers.log import Event
 from superpac.errors import StoreError
-from superpac.log import Event
 from superpac.store import StoreFailure, new_info, open_store
 
 SAME = {"i": 1, "j": 2, "answer": "same"}

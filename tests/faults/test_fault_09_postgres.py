@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import event
 
 from postgres import PostgresServer
-from superpac.log import Event
+from superpac.answers.log import Event
 from superpac.store import Store, StoredLog, StoreFailure, new_info, open_store
 
 

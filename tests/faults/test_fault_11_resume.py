@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from superpac.constraints import Constraints
+from superpac.answers.constraints import Constraints
+from superpac.answers.events import SessionInfo
+from superpac.answers.log import MemoryLog
+from superpac.answers.state import Fold
 from superpac.data import Dataset
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import ContradictionError, InputError
-from superpac.events import SessionInfo
-from superpac.folding import Fold
-from superpac.log import MemoryLog
-from superpac.oracles import TruthOracle
-from superpac.session import Session
-from superpac.spec import Spec
-from superpac.synthetic import make_subspaces
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+from superpac.simulation.oracles import TruthOracle
 
 
 @pytest.fixture(scope="module")

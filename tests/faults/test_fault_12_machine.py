@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from superpac.data import Dataset
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import ContradictionError
-from superpac.session import Session
-from superpac.spec import Spec
+from superpac.session.session import Session
+from superpac.session.spec import Spec
 from superpac.store import open_store
-from superpac.synthetic import make_subspaces
 
 X, Y = make_subspaces(6, 3, 2, 6, noise=0.1, seed=0)
 ITEMS = Dataset(X, name="planes")

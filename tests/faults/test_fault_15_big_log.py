@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from superpac.log import Draft
+from superpac.answers.log import Draft
 from superpac.store import new_info, open_store
 
 LOAD = """

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from superpac.log import Draft
+from superpac.answers.log import Draft
 from superpac.store import new_info, open_store
 
 

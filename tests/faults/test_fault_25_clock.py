@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from superpac.log import Log, MemoryLog
+from superpac.answers.log import Log, MemoryLog
 from superpac.store import new_info, open_store
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -13,7 +13,7 @@ import pytest
 
 from labelling import digits_file
 from superpac.data import load
-from superpac.spec import Spec
+from superpac.session.spec import Spec
 from superpac.store import open_store
 from superpac.web.room import Room, find_or_create
 

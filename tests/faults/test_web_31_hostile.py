@@ -173,10 +173,10 @@ def test_36_a_hundred_slow_sockets_hold_nobody_up(label_server: LabelServer):
 
 
 def test_35_formulas_do_not_survive_a_csv_export(tmp_path):
-    from superpac import exports
     from superpac.data import Dataset
-    from superpac.session import Session
-    from superpac.spec import Spec
+    from superpac.session import exports
+    from superpac.session.session import Session
+    from superpac.session.spec import Spec
 
     ids = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "plain", "=cmd|' /C calc'!A0"]
     points = [[1, 0], [1, 0.1], [0.9, 0], [1, 0.05], [0, 1], [0.1, 1], [0, 0.9], [0.05, 1]]
@@ -221,7 +221,7 @@ def test_37_it_works_with_no_network_at_all(tmp_path):
     probe = subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False)
     if probe.returncode != 0:
         unavailable("this system does not let a test have a network of its own")
-    tests = Path(__file__).resolve().parents[1]
+    tests = Path(__file__).resolve().parents[1] / "support"
     command = ["unshare", "-rn", sys.executable, "-c", ALONE, str(tests), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     assert "done alone" in done.stdout, done.stderr[-3000:]

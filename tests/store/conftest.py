@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from superpac.log import Log, MemoryLog
+from superpac.answers.log import Log, MemoryLog
 from superpac.store import Store, new_info, open_store
 
 

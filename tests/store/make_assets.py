@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine
 
-from superpac.log import Draft, MemoryLog, SessionInfo
+from superpac.answers.log import Draft, MemoryLog, SessionInfo
 from superpac.store import archive, migrate
 from superpac.store.base import _ADD
 from superpac.store.schema import SCHEMA

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from superpac.answers.log import SessionInfo
 from superpac.errors import ConflictError, InputError, NotFoundError, StoreError
-from superpac.log import SessionInfo
 from superpac.store import Store, new_info, open_store
 from superpac.store.schema import metadata
 

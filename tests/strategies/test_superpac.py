@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from superpac.affinity.tsc import TSC
-from superpac.answers import Link
-from superpac.constraints import Constraints
+from superpac.answers.constraints import Constraints
+from superpac.answers.links import Link
+from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
+from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.spectral import spectral_clustering
 from superpac.strategies import Problem, RandomPairs, State, Superpac, SuperpacS, make_strategy
-from superpac.strategies.certain import CertainSets
-from superpac.subspaces import fit_bases, margins, residuals
-from superpac.synthetic import make_subspaces
+from superpac.strategies.certain_sets import CertainSets
+from superpac.subspaces.geometry import fit_bases, margins, residuals
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def naive_superpac(problem: Problem, y, questions: int) -> list[tuple[int, int]]
         set_of = np.full(len(y), -1)
         for s, z in enumerate(sets):
             set_of[z] = s
-        from superpac.imputed import KnownSets
+        from superpac.graph.imputed_spectral import KnownSets
 
         known = KnownSets(set_of, len(sets))
         labels = reference.model.exact(known, step=int((set_of >= 0).sum()))

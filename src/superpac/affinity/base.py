@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
+from superpac.array_types import FloatArray
 from superpac.errors import InputError
-from superpac.spectral import spectral_clustering
+from superpac.graph.spectral import spectral_clustering
 
-FloatArray = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 

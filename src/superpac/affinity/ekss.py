@@ -7,6 +7,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 from scipy import sparse
 
+from superpac.affinity._kernels.top_k import rows_to_matrix, tidy
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,
@@ -21,7 +22,6 @@ from superpac.affinity.ksubspaces import (
     run_seeds,
     side_by_side,
 )
-from superpac.affinity.topk import rows_to_matrix, tidy
 from superpac.affinity.tsc import default_q
 
 
@@ -58,7 +58,7 @@ class EKSS(AffinityEstimator):
 
     Examples
     --------
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 2, 2, 12, seed=0)
     >>> A = EKSS(n_clusters=2, dim=2, n_runs=20, random_state=0).affinity(X)
     >>> bool(0 < A.max() <= 1)

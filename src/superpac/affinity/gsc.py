@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from superpac.affinity._kernels.top_k import tidy
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,
@@ -17,8 +18,7 @@ from superpac.affinity.base import (
     unit_rows,
 )
 from superpac.affinity.neighbors import check_flag
-from superpac.affinity.topk import tidy
-from superpac.subspaces import top_directions
+from superpac.subspaces.geometry import top_directions
 
 BLOCK_BYTES = 2**27
 ORTHOGONAL = 1e-20  # squared cosine that is rounding noise
@@ -68,7 +68,7 @@ class GSC(AffinityEstimator):
 
     Examples
     --------
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 2, 2, 12, seed=0)
     >>> A = GSC(n_clusters=2, k=5, d_max=2).affinity(X)
     >>> bool(A[:20, 20:].nnz == 0)

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from superpac.affinity._kernels.top_k import rows_to_matrix, tidy, update_top
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,
@@ -20,10 +21,9 @@ from superpac.affinity.base import (
     check_integer,
     unit_rows,
 )
-from superpac.affinity.topk import rows_to_matrix, tidy, update_top
 from superpac.affinity.tsc import default_q
 from superpac.errors import InputError
-from superpac.subspaces import fit_bases, residuals, subspace_cost, top_directions
+from superpac.subspaces.geometry import fit_bases, residuals, subspace_cost, top_directions
 
 Dim = int | Sequence[int] | None
 Bases = list[FloatArray]
@@ -87,7 +87,7 @@ class KSubspaces(AffinityEstimator):
 
     Examples
     --------
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 2, 2, 12, seed=0)
     >>> model = KSubspaces(n_clusters=2, dim=2, random_state=0).fit(X)
     >>> bool(model.cost_ < 1e-10), len(set(zip(model.labels_, y)))

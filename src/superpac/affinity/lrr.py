@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 from threadpoolctl import threadpool_limits
 
+from superpac.affinity._kernels.top_k import rows_to_matrix, tidy, update_top
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,
@@ -17,7 +18,6 @@ from superpac.affinity.base import (
     unit_rows,
 )
 from superpac.affinity.neighbors import check_flag
-from superpac.affinity.topk import rows_to_matrix, tidy, update_top
 
 # |cos|^4 below this says nothing; noiseless subspaces then fall apart as they should.
 NEGLIGIBLE = 1e-12
@@ -78,7 +78,7 @@ class LRR(AffinityEstimator):
 
     Examples
     --------
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 2, 2, 12, seed=0)
     >>> A = LRR(n_clusters=2, noiseless=True).affinity(X)
     >>> bool(A[:20, 20:].nnz == 0)

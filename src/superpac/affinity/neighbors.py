@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from superpac.affinity._kernels.top_k import rows_to_matrix, tidy
 from superpac.affinity.base import AffinityEstimator, FloatArray, Progress, check_integer
-from superpac.affinity.topk import rows_to_matrix, tidy
 from superpac.errors import InputError
 
 

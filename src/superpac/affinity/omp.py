@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 
-from superpac.affinity._omp_kernel import omp_coefficients
+from superpac.affinity._kernels.omp import omp_coefficients
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from superpac.affinity._kernels.top_k import tidy
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,
@@ -20,7 +21,6 @@ from superpac.affinity.base import (
     check_real,
     no_progress,
 )
-from superpac.affinity.topk import tidy
 from superpac.errors import InputError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from superpac.affinity._ssc_admm import Settings, noisy, with_outliers
+from superpac.affinity._kernels.ssc_admm import Settings, noisy, with_outliers
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,

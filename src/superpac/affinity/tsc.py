@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from superpac.affinity._kernels.top_k import rows_to_matrix, tidy, top_inner_products
 from superpac.affinity.base import (
     AffinityEstimator,
     FloatArray,
@@ -12,7 +13,6 @@ from superpac.affinity.base import (
     check_integer,
     unit_rows,
 )
-from superpac.affinity.topk import rows_to_matrix, tidy, top_inner_products
 
 # Two unit vectors whose cosine is rounding noise share no direction, so they are no neighbours.
 ORTHOGONAL = 1e-12
@@ -50,7 +50,7 @@ class TSC(AffinityEstimator):
 
     Examples
     --------
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(30, 3, 2, 12, seed=0)
     >>> A = TSC(n_clusters=3, q=4).affinity(X)
     >>> A.shape, bool(abs(A - A.T).max() == 0)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from superpac.cli import common
-from superpac.experiments import advise as chooser
+from superpac.research import advise as chooser
 
 
 def advise(

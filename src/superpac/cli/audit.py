@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from superpac.audit import SAMPLE, start
 from superpac.cli import common, terminal
 from superpac.cli.sessions import (
     DataOption,
@@ -16,6 +15,7 @@ from superpac.cli.sessions import (
     load_session,
     opened,
 )
+from superpac.session.audit import SAMPLE, start
 
 
 def audit(

@@ -15,11 +15,11 @@ from superpac.affinity.registry import make_affinity
 from superpac.cli import common
 from superpac.data import Dataset
 from superpac.errors import DisconnectedGraphWarning
-from superpac.exports import write_labels
+from superpac.graph.spectral import cluster_rows, spectral_embedding
 from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
 from superpac.plots import draw_clusters
-from superpac.spectral import cluster_rows, spectral_embedding
-from superpac.subspaces import choose_dim, fit_bases, margins, residuals
+from superpac.session.exports import write_labels
+from superpac.subspaces.geometry import choose_dim, fit_bases, margins, residuals
 
 
 def cluster(

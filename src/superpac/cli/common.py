@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from superpac.data import Dataset, load
-from superpac.data.images import parse_size
-from superpac.spec import AUTO, DEFAULT_AFFINITY
+from superpac.data.image_folder import parse_size
+from superpac.session.spec import AUTO, DEFAULT_AFFINITY
 
 DataArgument = Annotated[
     str, typer.Argument(metavar="DATA", help="A benchmark's name, a file, or an image folder.")

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from superpac.data import Dataset, available, import_original, load
+from superpac.data import Dataset, available, load
 from superpac.data.benchmarks import data_folder
-from superpac.data.images import parse_size
+from superpac.data.image_folder import parse_size
 from superpac.data.overview import contact_sheet, facts, save_picture
+from superpac.research.originals import import_original
 
 app = typer.Typer(help="List, look at and import data.", no_args_is_help=True)
 

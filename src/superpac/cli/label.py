@@ -10,7 +10,7 @@ import typer
 from superpac.cli import common
 from superpac.cli.sessions import StoreOption, opened, store_address
 from superpac.cli.simulate import parse_options
-from superpac.spec import DEFAULT_STRATEGY, Spec
+from superpac.session.spec import DEFAULT_STRATEGY, Spec
 from superpac.web import security
 from superpac.web.room import Room, check_spec, find_or_create
 from superpac.web.server import bind, serve

@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from superpac.errors import InputError
-from superpac.experiments import figure_names, load_figure, read_results, run_figures
-from superpac.experiments.claims import judge
-from superpac.experiments.report import write_report
-from superpac.experiments.runner import RESULTS
+from superpac.research import figure_names, load_figure, read_results, run_figures
+from superpac.research.claims import judge
+from superpac.research.report import write_report
+from superpac.research.runner import RESULTS
 
 QUICK_S = 24 * 60  # begin no trial later than this, so that a quick run ends within half an hour
 PAUSE_S = 30  # between lines where there is no terminal to draw a bar on

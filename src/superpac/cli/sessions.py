@@ -14,14 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from superpac import exports
 from superpac.cli import common, terminal
 from superpac.cli.simulate import parse_options
 from superpac.data import Dataset
 from superpac.errors import InputError, NotFoundError
-from superpac.session import Session
-from superpac.spec import DEFAULT_STRATEGY, Spec
-from superpac.stopping import in_words, parse_share, reached
+from superpac.session import exports
+from superpac.session.session import Session
+from superpac.session.spec import DEFAULT_STRATEGY, Spec
+from superpac.session.stopping import in_words, parse_share, reached
 from superpac.store import Store, open_store, upgrade_store
 
 StoreOption = Annotated[

@@ -11,16 +11,16 @@ import typer
 from joblib import Parallel, delayed
 from rich.console import Console
 
-from superpac.clairvoyant import clairvoyant
 from superpac.cli import common
 from superpac.data import Dataset
 from superpac.errors import InputError
-from superpac.oracles import NoisyOracle, Run, TruthOracle
-from superpac.oracles import simulate as run_session
 from superpac.plots import draw_curves
-from superpac.session import Labelling, Session
-from superpac.spec import DEFAULT_STRATEGY, Spec
-from superpac.stopping import parse_share
+from superpac.session.session import Labelling, Session
+from superpac.session.spec import DEFAULT_STRATEGY, Spec
+from superpac.session.stopping import parse_share
+from superpac.simulation.clairvoyant import clairvoyant
+from superpac.simulation.oracles import NoisyOracle, Run, TruthOracle
+from superpac.simulation.oracles import simulate as run_session
 
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from superpac.cli import common
 from superpac.cli.sessions import DataOption, SessionArgument, StoreOption, load_session, opened
-from superpac.suspects import Suspects, find_suspects
+from superpac.session.suspects import Suspects, find_suspects
 
 
 def suspects(

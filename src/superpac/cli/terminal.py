@@ -16,8 +16,8 @@ from rich.text import Text
 
 from superpac.data import Dataset
 from superpac.errors import ContradictionError
-from superpac.questions import Question
-from superpac.session import Session
+from superpac.session.questions import Question
+from superpac.session.session import Session
 
 WIDTH = 32
 KEYS = {"s": "same", "d": "different", "u": "unsure"}

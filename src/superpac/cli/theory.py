@@ -8,7 +8,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from superpac import theory as checks
+from superpac.research import theory as checks
 
 
 def theory(

@@ -2,7 +2,6 @@
 
 from superpac.data.benchmarks import available
 from superpac.data.dataset import Dataset
-from superpac.data.importers import import_original
 from superpac.data.load import load
 
-__all__ = ["Dataset", "available", "import_original", "load"]
+__all__ = ["Dataset", "available", "load"]

@@ -24,7 +24,7 @@ class Benchmark:
     kind : {"image", "table", "vector"}
         How a point is drawn.
     original : str
-        What `superpac.data.import_original` makes the files from.
+        What `superpac.research.originals.import_original` makes the files from.
     image_shape, default_dim, class_names, columns
         As in `superpac.data.Dataset`.
     """

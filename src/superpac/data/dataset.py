@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from superpac.data import drawing
+from superpac.data import render as drawing
 from superpac.data.checks import as_ids, as_labels, as_points
-from superpac.data.pictures import LIMIT_PIXELS
+from superpac.data.image_files import LIMIT_PIXELS
 from superpac.errors import DataError, InputError
 
 Kind = Literal["image", "table", "vector"]

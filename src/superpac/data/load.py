@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from superpac.data import arrays, hdf5, images, tables
+from superpac.data import arrays, hdf5, image_folder, tables
 from superpac.data.benchmarks import load_benchmark
 from superpac.data.catalogue import CATALOGUE
 from superpac.data.dataset import Dataset
-from superpac.data.pictures import LIMIT_PIXELS, raster_suffixes
+from superpac.data.image_files import LIMIT_PIXELS, raster_suffixes
 from superpac.errors import DataError, InputError, NotFoundError
 
 _READERS: dict[str, Callable[..., Dataset]] = {
@@ -121,7 +121,7 @@ def _from_place(
         raise NotFoundError(_not_found(str(what)))
     if path.is_dir():
         _refuse({"image_shape": given.pop("image_shape")}, "arrays and tables")
-        return images.load_images(
+        return image_folder.load_images(
             path,
             **_check_folder_labels(given),
             size=only_images["size"],

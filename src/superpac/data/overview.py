@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from superpac.data import drawing
+from superpac.data import render as drawing
 from superpac.data.dataset import Dataset
 from superpac.errors import InputError, StoreError
 

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.data import csvtext
+from superpac.data import csv_text as csvtext
 from superpac.data.checks import as_points, check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, SuperpacError

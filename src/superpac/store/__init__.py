@@ -1,7 +1,7 @@
 """Where answers are kept: a SQLite file by default, PostgreSQL by address.
 
 A store holds sessions; a session has an append-only log with the contract that
-`superpac.log.Log` states. An answer is acknowledged only after it is synced.
+`superpac.answers.log.Log` states. An answer is acknowledged only after it is synced.
 
 A store written by an older superpac is never upgraded in passing: opening it raises a
 `StoreError` that names the command (``superpac store upgrade``), which keeps a copy first.

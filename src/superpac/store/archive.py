@@ -16,9 +16,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
 
+from superpac.answers.events import Draft, check_draft, check_info, check_text
+from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
-from superpac.events import Draft, check_draft, check_info, check_text
-from superpac.log import Event, SessionInfo, canonical, verify_chain
 from superpac.store.failures import StoreFailure
 from superpac.store.files import atomic_write
 

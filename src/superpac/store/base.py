@@ -14,9 +14,9 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, make_url, select, text
 from sqlalchemy.exc import ArgumentError
 
+from superpac.answers.events import check_info
+from superpac.answers.log import Event, SessionInfo, timestamp
 from superpac.errors import ConflictError, InputError, NotFoundError
-from superpac.events import check_info
-from superpac.log import Event, SessionInfo, timestamp
 from superpac.store import archive, failures
 from superpac.store.postgres import PostgresBackend
 from superpac.store.schema import events as events_table

@@ -1,4 +1,4 @@
-"""The answers log in a database: the contract of `superpac.log.Log`, on either back end."""
+"""The answers log in a database: the contract of `superpac.answers.log.Log`, on either back end."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, text, update
 
-from superpac.errors import NotFoundError
-from superpac.events import check_draft, check_lease
-from superpac.log import (
+from superpac.answers.events import check_draft, check_lease
+from superpac.answers.log import (
     Draft,
     Event,
     Lease,
@@ -26,6 +25,7 @@ from superpac.log import (
     repeated,
     timestamp,
 )
+from superpac.errors import NotFoundError
 from superpac.store import failures
 from superpac.store.schema import events as events_table
 from superpac.store.schema import leases as leases_table

@@ -7,18 +7,18 @@ from inspect import Parameter, signature
 from typing import Any
 
 from superpac.errors import InputError
-from superpac.strategies.a3s import A3S
 from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
-from superpac.strategies.biswas import Biswas
-from superpac.strategies.cobras import Cobras
-from superpac.strategies.explore import ExploreConsolidate
-from superpac.strategies.minmax import MinMax
-from superpac.strategies.npu import Npu
-from superpac.strategies.random_pairs import RandomPairs
-from superpac.strategies.scal import Scal
+from superpac.strategies.baselines.a3s import A3S
+from superpac.strategies.baselines.biswas import Biswas
+from superpac.strategies.baselines.cobras import Cobras
+from superpac.strategies.baselines.explore_consolidate import ExploreConsolidate
+from superpac.strategies.baselines.min_max import MinMax
+from superpac.strategies.baselines.npu import Npu
+from superpac.strategies.baselines.random_pairs import RandomPairs
+from superpac.strategies.baselines.scal import Scal
+from superpac.strategies.baselines.urasc import Urasc, UrascN
 from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
-from superpac.strategies.superpac_d import SuperpacD
-from superpac.strategies.urasc import Urasc, UrascN
+from superpac.strategies.superpac_d.strategy import SuperpacD
 
 __all__ = [
     "A3S",

@@ -8,16 +8,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from superpac.answers import Link
-from superpac.constraints import Constraints
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
-
-POSTPONED = 20  # a skipped pair comes back after this many further answers
+from superpac.answers.state import State
+from superpac.array_types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -51,48 +45,6 @@ class Problem:
     def n(self) -> int:
         """Number of points."""
         return self.X.shape[0]
-
-
-@dataclass
-class State:
-    """What is known so far: a function of the log alone.
-
-    Attributes
-    ----------
-    constraints : Constraints
-        The answers folded.
-    answers : list of Link
-        Standing answers in order, "unsure" included.
-    skipped : dict
-        Pair to the number of answers there were when it was skipped.
-    bad : set of int
-        Items set aside.
-    revision : int
-        Grows whenever an answer is taken back or put back: what was derived must be derived anew.
-    """
-
-    constraints: Constraints
-    answers: list[Link] = field(default_factory=list)
-    skipped: dict[tuple[int, int], int] = field(default_factory=dict)
-    bad: set[int] = field(default_factory=set)
-    revision: int = 0
-
-    @property
-    def n_answers(self) -> int:
-        """Questions answered so far."""
-        return len(self.answers)
-
-    def askable(self, i: int, j: int) -> bool:
-        """Whether a pair may be asked now: nothing implied, not unsure, not skipped just now."""
-        if i == j or i in self.bad or j in self.bad:
-            return False
-        return self.constraints.implied(i, j) is None and not self.put_off(i, j)
-
-    def put_off(self, i: int, j: int) -> bool:
-        """Whether nobody could tell a pair, or it was skipped just now."""
-        at = self.skipped.get((min(i, j), max(i, j)))
-        skipped = at is not None and self.n_answers - at < POSTPONED
-        return skipped or self.constraints.is_unsure(i, j)
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,17 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from superpac.answers.consistent_labels import respect_answers
+from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
-from superpac.imputed import ImputedSpectral
-from superpac.respect import respect_answers
+from superpac.graph.imputed_spectral import ImputedSpectral
 from superpac.strategies.base import Problem, Proposal, State, least
-from superpac.strategies.certain import CertainSets
-from superpac.strategies.placing import Placing
+from superpac.strategies.certain_sets import CertainSets
+from superpac.strategies.point_placing import Placing
+from superpac.subspaces.tracker import SubspaceTracker
 from superpac.threads import one_thread
-from superpac.tracking import SubspaceTracker
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 Refit = Literal["exact", "warm"]
 
 CACHE_BYTES = 64_000_000  # labellings kept, so that taking answers back costs no clustering
@@ -54,8 +52,8 @@ class Superpac(Placing):
     --------
     >>> import numpy as np
     >>> from superpac.affinity import TSC
-    >>> from superpac.constraints import Constraints
-    >>> from superpac.synthetic import make_subspaces
+    >>> from superpac.answers.constraints import Constraints
+    >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
     >>> question = Superpac(problem).propose(State(Constraints(60)))

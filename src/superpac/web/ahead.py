@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from superpac.answers import Link
+from superpac.answers.links import Link
 from superpac.web.asked import Asked, strip_pairs
 from superpac.web.pagesession import PageSession
 from superpac.web.worker import Job

@@ -26,8 +26,8 @@ from superpac.errors import (
     SuperpacError,
 )
 from superpac.web import asking, looking, schemas
-from superpac.web.pictures import SIZES
 from superpac.web.room import Room
+from superpac.web.thumbnails import SIZES
 
 STATIC = {
     "page.js": "text/javascript; charset=utf-8",

@@ -12,8 +12,8 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from superpac.errors import InputError, SuperpacError
-from superpac.session import Receipt
-from superpac.spec import Spec
+from superpac.session.session import Receipt
+from superpac.session.spec import Spec
 from superpac.web import schemas, views
 from superpac.web.asked import Asked, StaleError
 from superpac.web.desk import Desk

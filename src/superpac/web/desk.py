@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
-from superpac.log import Log
-from superpac.session import Receipt
+from superpac.session.session import Receipt
 from superpac.store import Store
 from superpac.web.ahead import followers, job, what_next
 from superpac.web.asked import STRIP, Asked, StaleError, figures, strip_pairs

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 from superpac.data import Dataset
-from superpac.spec import Spec
+from superpac.session.spec import Spec
 from superpac.web.worker import Basis, Job, Model, work
 
 Phase = Literal["preparing", "ready", "cancelled", "failed"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from superpac.log import Log
+from superpac.answers.log import Log
 from superpac.web.asked import Asked
 
 LEASE = 120.0  # seconds a pair stays with a person who says nothing

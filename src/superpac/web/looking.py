@@ -13,8 +13,8 @@ from uuid import uuid4
 from fastapi import APIRouter, Query
 from fastapi.responses import Response, StreamingResponse
 
-from superpac import exports
 from superpac.errors import NotFoundError
+from superpac.session import exports
 from superpac.web import schemas, seconds, views
 from superpac.web.room import Room
 

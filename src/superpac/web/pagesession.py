@@ -8,13 +8,13 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from superpac.answers.events import Event
+from superpac.answers.log import Log
+from superpac.answers.state import UNDOABLE
 from superpac.data import Dataset
 from superpac.errors import InputError
-from superpac.events import Event
-from superpac.folding import UNDOABLE
-from superpac.log import Log
-from superpac.session import Labelling, Receipt, Session
-from superpac.spec import AUTO, Spec
+from superpac.session.session import Labelling, Receipt, Session
+from superpac.session.spec import AUTO, Spec
 from superpac.strategies import STRATEGIES, Count, Problem, Proposal, State, Strategy
 from superpac.web.worker import IntArray, Model
 

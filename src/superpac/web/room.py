@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from superpac.affinity import affinity_names, make_affinity
+from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
-from superpac.log import Log
-from superpac.session import describe
-from superpac.spec import AUTO, Spec
+from superpac.session.session import describe
+from superpac.session.spec import AUTO, Spec
 from superpac.store import Store
 from superpac.strategies import check_strategy
 from superpac.web.desk import Desk
-from superpac.web.pictures import Pictures
+from superpac.web.thumbnails import Pictures
 
 
 def check_spec(spec: Spec, n: int) -> Spec:

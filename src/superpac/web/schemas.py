@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from superpac.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY
+from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY
 
 Item = Annotated[int, Field(ge=0, le=2**53 - 1, strict=True, description="Number of an item.")]
 Seq = Annotated[int, Field(ge=0, le=2**53 - 1, strict=True, description="Number of an event.")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from superpac.events import Event
+from superpac.answers.events import Event
 from superpac.web.pagesession import DECIDED, SECOND, PageSession, withdrawn_opinions
 
 

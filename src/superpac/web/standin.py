@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from superpac.strategies import Proposal, State
-from superpac.strategies.certain import CertainSets
+from superpac.strategies.certain_sets import CertainSets
 from superpac.web.worker import IntArray, Model
 
 TRIED = 200  # least sure items looked at before giving up
@@ -26,7 +26,7 @@ class StandIn:
     Examples
     --------
     >>> import numpy as np
-    >>> from superpac.constraints import Constraints
+    >>> from superpac.answers.constraints import Constraints
     >>> labels = np.array([0, 0, 1, 1])
     >>> model = Model(0, labels, labels, np.array([0.9, 0.2, 0.8, 0.7], np.float32),
     ...               np.eye(2, dtype=np.float32)[[1, 0, 0, 0]], None, seeds=(0,))

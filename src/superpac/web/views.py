@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers import describe
+from superpac.answers.links import describe
+from superpac.answers.reliability import Reliability
+from superpac.answers.state import UNDOABLE
 from superpac.errors import InputError
-from superpac.exports import cluster_names
-from superpac.folding import UNDOABLE
-from superpac.strategies.reliability import Reliability
-from superpac.suspects import find_suspects
+from superpac.session.exports import cluster_names
+from superpac.session.suspects import find_suspects
 from superpac.web.desk import Desk
 from superpac.web.pagesession import SECOND, WITHDRAWN, withdrawn_opinions
 from superpac.web.worker import Model
@@ -261,7 +261,7 @@ def progress(desk: Desk) -> dict[str, Any]:
     Returns
     -------
     dict
-        As :meth:`superpac.session.Session.progress`, and ``right``, ``recent``, ``curve``,
+        As :meth:`superpac.session.session.Session.progress`, and ``right``, ``recent``, ``curve``,
         ``questions_left``, ``minutes_left``.
     """
     figures = desk.session.progress()

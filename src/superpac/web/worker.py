@@ -18,22 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from superpac.answers import Link
-from superpac.constraints import Constraints
+from superpac.answers.consistent_labels import respect_answers
+from superpac.answers.constraints import Constraints
+from superpac.answers.links import Link
+from superpac.answers.reliability import Reliability
+from superpac.array_types import IntArray
 from superpac.data import Dataset
 from superpac.errors import SuperpacError
-from superpac.imputed import scaled_affinity
+from superpac.graph.imputed_spectral import scaled_affinity
+from superpac.graph.spectral import spectral_embedding
 from superpac.plots import flatten
-from superpac.respect import respect_answers
-from superpac.spec import Spec, build_problem
-from superpac.spectral import spectral_embedding
-from superpac.stopping import error_left
+from superpac.session.spec import Spec, build_problem
+from superpac.session.stopping import error_left
+from superpac.session.suspects import reliability_of
 from superpac.strategies import Count, Problem, Proposal, State, Strategy, make_strategy
-from superpac.strategies.reliability import Reliability
-from superpac.suspects import reliability_of
-from superpac.tracking import SubspaceTracker
+from superpac.subspaces.tracker import SubspaceTracker
 
-IntArray = NDArray[np.intp]
 STAGES = ("affinity", "clustering", "map")
 
 

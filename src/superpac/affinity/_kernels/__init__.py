@@ -1,0 +1,1 @@
+"""Compiled kernels behind the affinity estimators."""

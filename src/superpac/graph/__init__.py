@@ -1,0 +1,1 @@
+"""From an affinity to clusters: spectral embedding, k-means, diffusion, pieces of a graph."""

@@ -1,0 +1,82 @@
+"""Leading eigenvectors of a matrix that changed a little, from those it had before."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from superpac.array_types import FloatArray
+
+TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tighter moves no label
+
+
+class Operator(Protocol):
+    """A symmetric matrix S, known by its products.
+
+    Attributes
+    ----------
+    top : ndarray of shape (n, c)
+        Eigenvectors of the largest eigenvalue that are known exactly.
+    """
+
+    top: FloatArray
+
+    def step(self, V: FloatArray, W: FloatArray, p: float, q: float, r: float) -> FloatArray:
+        """Give ``p S V + q V + r W``."""
+        ...
+
+
+def chebyshev_vectors(
+    S: Operator, start: FloatArray, wanted: int, *, degree: int = 12, sweeps: int = 8
+) -> FloatArray | None:
+    """Leading eigenvectors by Chebyshev-filtered subspace iteration from a good start.
+
+    Parameters
+    ----------
+    S : Operator
+        Symmetric with spectrum in [-1, 1] and largest eigenvalue 1.
+    start : ndarray of shape (n, m)
+        Orthonormal guess with m > `wanted` columns.
+    wanted : int
+        How many of the leading vectors have to be accurate.
+    degree : int, default=12
+        Of the filter polynomial of one sweep.
+    sweeps : int, default=8
+        Sweeps before giving up.
+
+    Returns
+    -------
+    ndarray of shape (n, m) or None
+        Ritz vectors, largest value first; None if the residual stayed too large.
+
+    References
+    ----------
+    Zhou, Saad, Tiago & Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered
+    subspace iteration", J. Comput. Physics 219, 2006.
+    """
+    V = np.linalg.qr(np.column_stack([S.top, start[:, S.top.shape[1] :]]))[0]
+    for sweep in range(sweeps + 1):
+        product = S.step(V, V, 1.0, 0.0, 0.0)
+        values, turn = np.linalg.eigh(V.T @ product)
+        values, turn = values[::-1], turn[:, ::-1]
+        V, product = np.ascontiguousarray(V @ turn), product @ turn
+        gap = np.linalg.norm(product[:, :wanted] - V[:, :wanted] * values[:wanted], axis=0)
+        if gap.max() <= TOLERANCE:
+            return V
+        if sweep < sweeps:
+            V = np.linalg.qr(_filter(S, V, product, float(values[-1]), degree))[0]
+    return None
+
+
+def _filter(S: Operator, V: FloatArray, product: FloatArray, cut: float, degree: int) -> FloatArray:
+    """Damp eigenvalues below `cut` by the scaled Chebyshev recurrence."""
+    centre, half = (cut - 1.0) / 2.0, (cut + 1.0) / 2.0
+    sigma = first = half / (1.0 - centre)
+    last, now = V, (product - centre * V) * (sigma / half)
+    for _ in range(degree - 1):
+        after = 1.0 / (2.0 / first - sigma)
+        scale = 2.0 * after / half
+        last, now = now, S.step(now, last, scale, -scale * centre, -sigma * after)
+        sigma = after
+    return now

@@ -1,0 +1,287 @@
+"""From an affinity matrix to an embedding and labels.
+
+Symmetric normalised spectral clustering with unit-length embedding rows (Ng, Jordan & Weiss, "On
+spectral clustering", NIPS 2001). Eigenvectors are found one connected component at a time: on a
+disconnected graph the eigenvalue 1 repeats, and a Krylov solver misses copies of it without a word.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
+from sklearn.utils import check_random_state
+
+from superpac.array_types import FloatArray
+from superpac.errors import DisconnectedGraphWarning, InputError
+from superpac.graph.kmeans import kmeans
+
+Seed = int | np.random.RandomState | None
+
+DENSE_BELOW = 300  # a dense eigensolver is faster than Lanczos up to about this size
+RESIDUAL = 1e-6
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Leading eigenvectors of a normalised affinity.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, k)
+        Eigenvectors of ``D^-1/2 A D^-1/2``, orthonormal, largest eigenvalue first.
+    values : ndarray of shape (k,)
+        Their eigenvalues.
+    n_components : int
+        Connected components of the graph.
+    component : ndarray of shape (n,)
+        Component of each point.
+    """
+
+    vectors: FloatArray
+    values: FloatArray
+    n_components: int
+    component: NDArray[np.int32]
+
+    def rows(self) -> FloatArray:
+        """Rows scaled to unit length; a point outside every kept component stays zero."""
+        norms = np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        return self.vectors / np.where(norms > 1e-12, norms, 1.0)
+
+
+def check_affinity(A: object) -> sparse.csr_array:
+    """Give `A` as a float CSR array after checking that it can be an affinity.
+
+    Parameters
+    ----------
+    A : array-like or sparse of shape (n, n)
+        Symmetric and non-negative.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        With a zero diagonal.
+
+    Examples
+    --------
+    >>> check_affinity([[5.0, 1.0], [1.0, 0.0]]).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    try:
+        graph = sparse.csr_array(A, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"An affinity must be a square matrix of numbers. Got {type(A).__name__} instead."
+        ) from None
+    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
+        raise InputError(f"An affinity must be a square matrix. Got shape {graph.shape} instead.")
+    if graph.nnz and not np.isfinite(graph.data).all():
+        raise InputError("An affinity must be finite. Got NaN or infinity; replace it by 0.")
+    if graph.nnz and graph.data.min() < 0:
+        raise InputError("An affinity must be non-negative. Got a negative entry; take |A| first.")
+    gap = abs(graph - graph.T)
+    if gap.nnz and gap.data.max() > 1e-8 * graph.data.max():
+        raise InputError("An affinity must be symmetric. Got an asymmetric matrix; pass A + A.T.")
+    if graph.diagonal().any():
+        graph = sparse.csr_array(graph - sparse.diags_array(graph.diagonal()))
+    graph.eliminate_zeros()
+    return graph
+
+
+def normalized_affinity(A: sparse.csr_array) -> sparse.csr_array:
+    """``D^-1/2 A D^-1/2``; rows of isolated points stay zero."""
+    degree = np.asarray(A.sum(axis=1)).ravel()
+    scale = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+    S = A.copy()
+    S.data = A.data * np.repeat(scale, np.diff(A.indptr)) * scale[A.indices]
+    return S
+
+
+def top_eigenvectors(
+    S: sparse.csr_array, k: int, rng: np.random.RandomState
+) -> tuple[FloatArray, FloatArray]:
+    """Largest `k` eigenpairs of a connected symmetric matrix, largest first, checked by residual.
+
+    Parameters
+    ----------
+    S : sparse array of shape (n, n)
+        Normalised affinity of a connected graph.
+    k : int
+        Number of pairs, at most n.
+    rng : RandomState
+        Draws the starting vector.
+
+    Returns
+    -------
+    values : ndarray of shape (k,)
+    vectors : ndarray of shape (n, k)
+    """
+    n = S.shape[0]
+    if n <= max(DENSE_BELOW, 3 * k):
+        return top_eigenvectors_dense(S, k)
+    start = rng.uniform(0.5, 1.5, n)
+    try:
+        values, vectors = eigsh(S, k=k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)))
+    except ArpackNoConvergence:
+        guess = rng.normal(size=(n, k))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # judged by the residual below
+            values, vectors = lobpcg(S, guess, largest=True, tol=RESIDUAL / 10, maxiter=2000)
+    order = np.argsort(values)[::-1]
+    values, vectors = values[order], vectors[:, order]
+    if np.linalg.norm(S @ vectors - vectors * values, axis=0).max() > RESIDUAL and n <= 5000:
+        return top_eigenvectors_dense(S, k)
+    return values, vectors
+
+
+def top_eigenvectors_dense(S: sparse.csr_array, k: int) -> tuple[FloatArray, FloatArray]:
+    """Do the same by a dense eigensolver: slow, and right."""
+    n = S.shape[0]
+    dense = S.toarray()
+    try:
+        values, vectors = eigh(dense, subset_by_index=[n - k, n - 1])
+    except np.linalg.LinAlgError:  # LAPACK's choice of a few can fail where all of them do not
+        values, vectors = np.linalg.eigh(dense)
+        values, vectors = values[n - k :], vectors[:, n - k :]
+    return values[::-1], vectors[:, ::-1]
+
+
+def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) -> Embedding:
+    """Leading eigenvectors of the normalised affinity, right on disconnected graphs too.
+
+    Spectra are computed per connected component and merged. Points without any neighbour are set
+    aside (their rows are zero): each would take an eigenvector, and so a cluster, for itself. When
+    there are still more components than `n_vectors`, those smaller than a quarter of the mean
+    cluster size are set aside too, then the largest are kept.
+
+    Parameters
+    ----------
+    A : array-like or sparse of shape (n, n)
+        Affinity.
+    n_vectors : int
+        Number of eigenvectors, at most n.
+    random_state : int, RandomState or None
+        Of the eigensolver's starting vector.
+
+    Returns
+    -------
+    Embedding
+
+    References
+    ----------
+    Ng, Jordan & Weiss, NIPS 2001; von Luxburg, "A tutorial on spectral clustering", 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6)
+    >>> E = spectral_embedding(A, 2, random_state=0)
+    >>> E.n_components, E.values.round(6).tolist()
+    (2, [1.0, 1.0])
+    """
+    graph = check_affinity(A)
+    n = graph.shape[0]
+    if not 1 <= n_vectors <= n:
+        raise InputError(
+            f"The number of eigenvectors must be between 1 and n = {n}. Got {n_vectors} instead."
+        )
+    rng = check_random_state(random_state)
+    S = normalized_affinity(graph)
+    count, component = connected_components(S, directed=False)
+    if count == 1:
+        values, vectors = top_eigenvectors(S, n_vectors, rng)
+        return Embedding(vectors, values, 1, component)
+
+    sizes = np.bincount(component, minlength=count)
+    largest = np.argsort(-sizes, kind="stable")
+    kept = largest[sizes[largest] > 1]
+    if kept.size > n_vectors:
+        kept = kept[sizes[kept] >= 0.25 * n / n_vectors]
+    if kept.size == 0:
+        kept = largest
+    kept = kept[:n_vectors]
+    found: list[tuple[float, NDArray[np.intp], FloatArray]] = []
+    for c in kept:
+        members = np.flatnonzero(component == c)
+        if members.size == 1:
+            found.append((1.0, members, np.ones(1)))
+            continue
+        block = S[members][:, members]
+        values, vectors = top_eigenvectors(block, min(n_vectors, members.size), rng)
+        found += [(float(v), members, vectors[:, j]) for j, v in enumerate(values)]
+    # the eigenvalue 1 of each component is exact by construction, so ties keep the larger first
+    found.sort(key=lambda pair: -round(pair[0], 12))
+    chosen = found[:n_vectors]
+    merged = np.zeros((n, n_vectors))
+    merged_values = np.zeros(n_vectors)
+    for j, (value, members, vector) in enumerate(chosen):
+        merged[members, j] = vector
+        merged_values[j] = value
+    return Embedding(merged, merged_values, int(count), component)
+
+
+def spectral_clustering(
+    A: object, n_clusters: int, *, n_init: int = 10, random_state: Seed = None
+) -> NDArray[np.intp]:
+    """Cluster an affinity: leading eigenvectors, unit rows, k-means++ with restarts.
+
+    Parameters
+    ----------
+    A : array-like or sparse of shape (n, n)
+        Affinity: symmetric, non-negative.
+    n_clusters : int
+        Number of clusters.
+    n_init : int, default=10
+        Restarts of k-means; the least inertia wins.
+    random_state : int, RandomState or None
+        Seed of the eigensolver's start and of k-means.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Labels 0 to ``n_clusters - 1``.
+
+    Warns
+    -----
+    DisconnectedGraphWarning
+        When the graph has more connected components than clusters.
+
+    References
+    ----------
+    Ng, Jordan & Weiss, "On spectral clustering: analysis and an algorithm", NIPS 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A = np.kron(np.eye(2), np.ones((4, 4))) + 0.01
+    >>> labels = spectral_clustering(A, 2, random_state=0)
+    >>> bool(labels[0] == labels[3] != labels[4] == labels[7])
+    True
+    """
+    rng = check_random_state(random_state)
+    embedding = spectral_embedding(A, n_clusters, random_state=rng)
+    if embedding.n_components > n_clusters:
+        warnings.warn(
+            f"The affinity graph has {embedding.n_components} connected components for "
+            f"{n_clusters} clusters; small components were placed arbitrarily. Use more neighbours "
+            "(a larger q, k or gamma) to connect it.",
+            DisconnectedGraphWarning,
+            stacklevel=2,
+        )
+    return cluster_rows(embedding.rows(), n_clusters, n_init=n_init, rng=rng)
+
+
+def cluster_rows(
+    rows: FloatArray, n_clusters: int, *, n_init: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Label unit-length embedding rows by k-means++ with restarts."""
+    if n_clusters == 1:
+        return np.zeros(rows.shape[0], dtype=np.intp)
+    return kmeans(rows, n_clusters, n_init=n_init, rng=rng)

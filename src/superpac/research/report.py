@@ -1,0 +1,261 @@
+"""The report of a run: one HTML page with figures, figures' tables and the claims, from Parquet."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jinja2 import Environment
+
+from superpac.research import statistics as st
+from superpac.research.claims import Claim, judge
+from superpac.research.figure_plots import draw_figure
+from superpac.research.report_page import PAGE
+from superpac.research.results import Results, read_results, stack
+
+LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
+ANSWERS = {
+    "reproduced": "yes",
+    "partly": "partly",
+    "not": "no",
+    "unclear": "untested",
+    "not tested": "untested",
+}
+
+
+def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
+    """Draw every figure and write the page, from the Parquet file alone.
+
+    Parameters
+    ----------
+    parquet : path
+        Results of :func:`~superpac.research.runner.run_figures`.
+    folder : path, optional
+        Where to write; beside the Parquet file by default.
+
+    Returns
+    -------
+    Path
+        ``report.html``; the figures are in ``figures/`` beside it and inside the page, the claims
+        once more in ``claims.md``.
+    """
+    source = Path(parquet)
+    root = Path(folder) if folder is not None else source.parent
+    results = read_results(source)
+    figures = [_section(results, layout, root) for layout in _in_order(results)]
+    claims = judge(results)
+    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(PAGE)
+    text = page.render(
+        claims=[_claim(claim) for claim in claims],
+        counts=_counts(claims),
+        figures=figures,
+        meta=results.meta,
+        machines=_machines(results.table),
+        trials=len(results.table),
+        failed=_failed(results.table),
+        hours=results.table["cpu_seconds"].sum() / 3600,
+        costs=costs(results),
+    )
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "claims.md").write_text(claims_table(claims), encoding="utf-8")
+    target = root / "report.html"
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+def claims_table(claims: Sequence[Claim]) -> str:
+    """Write the claims as a Markdown table.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        From :func:`~superpac.research.claims.judge`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from superpac.research.claims import Check
+    >>> claim = Claim("C0", "It is so.", (Check("error", "5%", "4%", True),), ("Because.",))
+    >>> print(claims_table([claim]).splitlines()[-1])
+    | C0 | It is so. | **holds**: error. Paper: 5%. Ours: 4%.<br>Because. | reproduced |
+    """
+    rows = [
+        "| claim | the paper's words | checks: the paper's figure, and ours | verdict |",
+        "| --- | --- | --- | --- |",
+    ]
+    for claim in claims:
+        told = [
+            f"**{check.words}**: {check.what}. Paper: {check.paper}. Ours: {check.ours}."
+            for check in claim.checks
+        ]
+        cells = (claim.name, claim.words, "<br>".join([*told, *claim.why]), claim.verdict)
+        rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    return "\n".join(rows) + "\n"
+
+
+def costs(results: Results) -> list[dict[str, Any]]:
+    """Processor time of each figure, and how many of its trials were stopped for time.
+
+    Parameters
+    ----------
+    results : Results
+        The run.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``trials``, ``stopped`` and ``minutes``, in the order of the figures; an
+        affinity that several figures share counts for the one that built it.
+    """
+    table = results.table
+    found = []
+    for layout in _in_order(results):
+        rows = table[table["figure"] == layout["name"]]
+        found.append(
+            {
+                "name": layout["name"],
+                "trials": len(rows),
+                "stopped": int((rows["stopped"] == "time").sum()),
+                "minutes": float(rows["cpu_seconds"].sum()) / 60,
+            }
+        )
+    return found
+
+
+def summary(results: Results, layout: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Numbers of one figure, a row for each line of each panel.
+
+    Parameters
+    ----------
+    results : Results
+        The run.
+    layout : mapping
+        One of ``results.meta["figures"]``.
+
+    Returns
+    -------
+    list of dict
+        Texts, ready to be shown.
+    """
+    rows = []
+    for panel in layout["panels"]:
+        for line in layout["lines"]:
+            trials = results.select(layout["name"], panel["name"], line["name"])
+            if trials.empty:
+                continue
+            row = {"panel": panel["title"], "method": line["label"] or line["name"]}
+            rows.append(row | (_numbers(trials) if line["kind"] == "session" else _plain(trials)))
+    return rows
+
+
+def _numbers(trials: pd.DataFrame) -> dict[str, Any]:
+    curves = stack(trials)
+    got = int(st.answered(curves).min())
+    waits = np.concatenate([np.asarray(w, dtype=float) for w in trials["ask_ms"]])
+    met = np.where(trials["met_at"] < 0, np.inf, trials["met_at"]).astype(float)
+    return {
+        "trials": len(trials),
+        "start": f"{100 * curves[:, 0].mean():.1f}%",
+        "area": st.mean_of(st.area(curves, got)).text(),
+        "last": f"{100 * np.mean(curves[:, got]):.1f}%",
+        "got": f"{got:,}" + _stopped(trials),
+        "to": [_short(st.median_of(st.questions_to(curves, level))) for level in LEVELS.values()],
+        "met": _short(st.median_of(met)),
+        "ms": f"{waits.mean():.1f} / {np.percentile(waits, 95):.1f}" if waits.size else "-",
+        "affinity": f"{trials['affinity_seconds'].mean():.1f} s",
+    }
+
+
+def _stopped(trials: pd.DataFrame) -> str:
+    cut = trials[trials["stopped"] == "time"]
+    if cut.empty:
+        return ""
+    limit = f" after {cut['limit_s'].max():.0f} s" if cut["limit_s"].max() else ""
+    return f" (stopped{limit})"
+
+
+def _plain(trials: pd.DataFrame) -> dict[str, Any]:
+    errors = np.array([e[0] for e in trials["error"] if len(e)])
+    facts = trials.iloc[0]["facts"]
+    text = st.mean_of(errors).text() if errors.size else _facts(facts)
+    return {"trials": len(trials), "only": text}
+
+
+def _facts(facts: Mapping[str, Any]) -> str:
+    told = {k: f"{v:.3g}" if isinstance(v, float) else str(v) for k, v in facts.items()}
+    return ", ".join(f"{k.replace('_', ' ')}: {v}" for k, v in told.items())
+
+
+def _short(found: st.Interval) -> str:
+    if np.isinf(found.value):
+        return "never"
+    low, high = found.low, found.high
+    if np.isnan(low) or found.n == 1:
+        return f"{found.value:.0f}"
+    return f"{found.value:.0f} ({low:.0f} to {'never' if np.isinf(high) else f'{high:.0f}'})"
+
+
+def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[str, Any]:
+    paths = draw_figure(results, layout, root / "figures")
+    picture = ""
+    if paths:
+        picture = "data:image/svg+xml;base64," + base64.b64encode(paths[1].read_bytes()).decode()
+    here = results.table[results.table["figure"] == layout["name"]]
+    caption = layout["caption"]
+    if picture and (here["stopped"] == "time").any():
+        caption += " A cross: stopped by the time allowed."
+    left_out = [s for s in results.meta["skipped"] if s["figure"] == layout["name"]]
+    return {
+        **layout,
+        "caption": caption,
+        "picture": picture,
+        "rows": summary(results, layout),
+        "left_out": left_out,
+    }
+
+
+def _in_order(results: Results) -> list[Mapping[str, Any]]:
+    return sorted(results.meta["figures"], key=lambda layout: (layout["order"], layout["name"]))
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    marks = {True: "yes", False: "no", None: "untested"}
+    return {
+        "name": claim.name,
+        "words": claim.words,
+        "verdict": claim.verdict,
+        "mark": ANSWERS[claim.verdict],
+        "why": claim.why,
+        "checks": [
+            {**vars(check), "mark": marks[check.holds], "words": check.words}
+            for check in claim.checks
+        ],
+    }
+
+
+def _counts(claims: list[Claim]) -> str:
+    found = [claim.verdict for claim in claims]
+    return ", ".join(f"{found.count(name)} {name}" for name in ANSWERS if name in found)
+
+
+def _machines(table: pd.DataFrame) -> list[dict[str, Any]]:
+    kinds: dict[str, dict[str, Any]] = {}
+    for facts in table["machine"]:
+        text = ", ".join(f"{k} {v}" for k, v in facts.items())
+        kinds.setdefault(text, {"text": text, "trials": 0})["trials"] += 1
+    return list(kinds.values())
+
+
+def _failed(table: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = table[table["status"] == "failed"]
+    return [
+        {"what": f"{r.figure}/{r.panel}, {r.method}, trial {r.trial}", "why": r.why}
+        for r in rows.itertuples()
+    ]

@@ -1,0 +1,345 @@
+"""Clusters and answers written to files that other tools read. Every file appears whole or not."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from superpac.data import Dataset
+from superpac.errors import InputError
+from superpac.session.session import Session
+
+RISKY = ("=", "+", "-", "@", "\t", "\r")
+
+
+def neutral(cell: object) -> str:
+    """Text for a CSV cell that no spreadsheet runs as a formula.
+
+    References
+    ----------
+    OWASP, "CSV injection".
+
+    Examples
+    --------
+    >>> neutral("=1+1"), neutral("face 12"), neutral(-3)
+    ("'=1+1", 'face 12', '-3')
+    """
+    text = str(cell)
+    if isinstance(cell, str) and text.startswith(RISKY):
+        return "'" + text
+    return text
+
+
+def write_whole(path: str | Path, content: bytes) -> Path:
+    """Write a file next to its place, sync it and move it there, so that no half file is seen."""
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(
+            f"{target} cannot be written: {error.strerror or error}; choose another place."
+        ) from None
+    return target
+
+
+def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
+    """Write item and cluster as CSV.
+
+    Parameters
+    ----------
+    path : path
+        Where to.
+    items : Dataset
+        The items.
+    clusters : ndarray of shape (n,)
+        Their clusters.
+
+    Returns
+    -------
+    Path
+    """
+    return write_whole(path, _csv(["item", "cluster"], zip(items.ids, clusters, strict=True)))
+
+
+def table(session: Session) -> pd.DataFrame:
+    """One row an item: its cluster, the cluster's name, whether its group is settled by answers."""
+    labels = session.labels()
+    known = session.fold.state.constraints
+    settled = np.zeros(len(session.data), dtype=bool)
+    for group in known.sets():
+        settled[group] = True
+    names = cluster_names(session, labels)
+    return pd.DataFrame(
+        {
+            "item": [str(i) for i in session.data.ids],
+            "cluster": labels.astype(np.int64),
+            "name": [names.get(int(c), "") for c in labels],
+            "settled": settled,
+            "set_aside": [i in session.fold.state.bad for i in range(len(session.data))],
+        }
+    )
+
+
+def cluster_names(session: Session, labels: NDArray) -> dict[int, str]:
+    """Name of each cluster that people named.
+
+    A name given to an item goes with the cluster that the item is in, whatever its number is now;
+    the last name wins.
+
+    Examples
+    --------
+    >>> from superpac.session.spec import Spec
+    >>> X = np.repeat(np.eye(2), 5, axis=0)
+    >>> session = Session.create(X, Spec(2, affinity="tsc:q=2", dim=1))
+    >>> _ = session.rename("towers", item=7)
+    >>> labels = session.labels()
+    >>> cluster_names(session, labels) == {int(labels[7]): "towers"}
+    True
+    """
+    found = dict(session.fold.cluster_names)
+    for event in session.fold.standing(("name",)):
+        body = event.body
+        target = body["cluster"] if "cluster" in body else int(labels[body["item"]])
+        found[int(target)] = body["name"]
+    return found
+
+
+def answer_rows(session: Session) -> Iterator[dict[str, Any]]:
+    """Standing answers, one dict each."""
+    ids = session.data.ids
+    for event in session.fold.standing():
+        body = event.body
+        yield {
+            "seq": event.seq,
+            "i": int(body["i"]),
+            "j": int(body["j"]),
+            "item_i": str(ids[body["i"]]),
+            "item_j": str(ids[body["j"]]),
+            "answer": body["answer"],
+            "annotator": event.annotator,
+            "at": event.at,
+            "elapsed_ms": event.elapsed_ms,
+        }
+
+
+def as_csv(session: Session) -> bytes:
+    """Items and clusters as CSV, formulas neutralised."""
+    frame = table(session)
+    return _csv(list(frame.columns), frame.itertuples(index=False))
+
+
+def as_parquet(session: Session) -> bytes:
+    """Items and clusters as Parquet, values exact."""
+    buffer = io.BytesIO()
+    table(session).to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def as_jsonl(session: Session) -> bytes:
+    """Items and clusters, one JSON object a line."""
+    rows = table(session).to_dict(orient="records")
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def as_answers(session: Session) -> bytes:
+    """Answers, one JSON object a line."""
+    rows = answer_rows(session)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def as_links(session: Session) -> bytes:
+    """Must-link and cannot-link pairs as JSON, by item index."""
+    known = session.fold.state.constraints
+    links = {"must_link": known.must_links(), "cannot_link": known.cannot_link_pairs()}
+    return json.dumps({name: pairs.tolist() for name, pairs in links.items()}).encode()
+
+
+def as_coco(session: Session) -> bytes:
+    """Images and clusters in the layout of COCO's JSON: images, categories, annotations.
+
+    References
+    ----------
+    Lin et al., "Microsoft COCO: common objects in context", ECCV 2014.
+    """
+    data, labels = session.data, session.labels()
+    names = cluster_names(session, labels)
+    shape = data.image_shape or (0, 0)
+    images, marks = [], []
+    for i, name in enumerate(data.ids):
+        if i in session.fold.state.bad:
+            continue
+        place = str(name) if data.paths is None else str(data.paths[i])
+        height, width = (int(s) for s in shape[:2])
+        images.append({"id": i, "file_name": place, "height": height, "width": width})
+        mark = {"id": i + 1, "image_id": i, "category_id": int(labels[i]), "iscrowd": 0}
+        marks.append({**mark, "bbox": [0, 0, width, height], "area": width * height})
+    groups = [
+        {"id": int(c), "name": names.get(int(c), f"cluster {int(c)}"), "supercategory": "cluster"}
+        for c in np.unique(labels)
+    ]
+    info = {"description": f"Clusters of {data.name}", "version": "1.0"}
+    whole = {"info": info, "images": images, "categories": groups, "annotations": marks}
+    return json.dumps(whole, ensure_ascii=False).encode()
+
+
+FORMATS: dict[str, Callable[[Session], bytes]] = {
+    "csv": as_csv,
+    "parquet": as_parquet,
+    "jsonl": as_jsonl,
+    "answers": as_answers,
+    "links": as_links,
+    "coco": as_coco,
+}
+FOLDERS: dict[str, Literal["link", "copy"]] = {"folders": "link", "folders-copy": "copy"}
+ENDINGS = {"answers": "jsonl", "links": "json", "coco": "json"}
+
+
+def folder_names(session: Session) -> list[tuple[int, str]]:
+    """Item and the place it gets in a folder a cluster; items set aside are left out.
+
+    Names from people and files become plain file names: no separators, no hidden files.
+    """
+    labels = session.labels()
+    names = cluster_names(session, labels)
+    folders: dict[int, str] = {}
+    for c in (int(c) for c in np.unique(labels)):
+        folders[c] = file_name(f"{c:02d} {names.get(c, '')}")
+    found, used = [], set()
+    for i, name in enumerate(session.data.ids):
+        if i in session.fold.state.bad:
+            continue
+        paths = session.data.paths
+        last = str(name).replace("\\", "/").split("/")[-1]
+        suffix = ".png" if paths is None else ""
+        stem = file_name(last)
+        place = f"{folders[int(labels[i])]}/{stem}{suffix}"
+        if place.lower() in used:
+            place = f"{folders[int(labels[i])]}/{i}-{stem}{suffix}"
+        used.add(place.lower())
+        found.append((i, place))
+    return found
+
+
+def write_folders(
+    session: Session, path: str | Path, how: Literal["link", "copy"] = "link"
+) -> Path:
+    """Write a folder for each cluster with its items as links or copies.
+
+    Items that are not files of their own are written as PNG. Nothing that exists is overwritten.
+
+    Parameters
+    ----------
+    session : Session
+        What to write.
+    path : path
+        A folder that does not exist yet, or is empty.
+    how : {"link", "copy"}, default="link"
+        Symbolic links to the originals, or copies of them.
+
+    Returns
+    -------
+    Path
+    """
+    root = Path(path)
+    if how not in ("link", "copy"):
+        raise InputError(f"Items are written as 'link' or 'copy'. Got {how!r} instead.")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if any(root.iterdir()):
+            raise InputError(f"{root} is not empty; name a new folder.")
+        for i, place in folder_names(session):
+            target = root / place
+            target.parent.mkdir(exist_ok=True)
+            if session.data.paths is None:
+                session.data.draw(i).save(target, "PNG")
+            elif how == "link":
+                target.symlink_to(Path(session.data.paths[i]).resolve())
+            else:
+                shutil.copyfile(session.data.paths[i], target)
+    except OSError as error:
+        raise InputError(
+            f"{root} cannot be written: {error.strerror or error}; choose another place."
+        ) from None
+    return root
+
+
+def folders_zip(session: Session, target: IO[bytes]) -> None:
+    """Write the folder a cluster as a zip of copies, for a browser to download."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as bundle:
+        for i, place in folder_names(session):
+            entry = zipfile.ZipInfo(place)
+            entry.external_attr = 0o600 << 16
+            if session.data.paths is None:
+                buffer = io.BytesIO()
+                session.data.draw(i).save(buffer, "PNG")
+                bundle.writestr(entry, buffer.getvalue())
+            else:
+                bundle.writestr(entry, Path(session.data.paths[i]).read_bytes())
+
+
+def file_name(text: str) -> str:
+    """Text as a plain file name: no separators, nothing hidden, not empty.
+
+    Examples
+    --------
+    >>> file_name("../a:b"), file_name("..")
+    ('_a_b', '_')
+    """
+    plain = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in text)
+    return plain.strip(" .")[:120] or "_"
+
+
+def export(session: Session, path: str | Path, form: str | None = None) -> Path:
+    """Write a session's clusters or answers to a file.
+
+    Parameters
+    ----------
+    session : Session
+        What to write.
+    path : path
+        Where to.
+    form : str, optional
+        One of ``FORMATS``, or ``folders`` (links) or ``folders-copy``; by default what the ending
+        of `path` says.
+
+    Returns
+    -------
+    Path
+    """
+    chosen = form or Path(path).suffix.lstrip(".").lower()
+    if chosen in FOLDERS:
+        return write_folders(session, path, FOLDERS[chosen])
+    if chosen not in FORMATS:
+        known = ", ".join((*FORMATS, *FOLDERS))
+        raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
+    return write_whole(path, FORMATS[chosen](session))
+
+
+def _csv(header: list[str], rows: Any) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([neutral(cell) for cell in row] for row in rows)
+    return text.getvalue().encode()

@@ -1,0 +1,89 @@
+"""What passes through a session's door: questions, receipts, and the facts of a new session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, Literal, Protocol
+from uuid import uuid4
+
+from superpac.answers.events import SessionInfo, canonical
+from superpac.answers.log import Log, no_clock, timestamp
+from superpac.data import Dataset
+from superpac.session.spec import Spec
+
+Labelling = Literal["answers", "model"]
+
+
+class Store(Protocol):
+    """Where a session's log is made."""
+
+    def create(self, info: SessionInfo) -> Log:
+        """Make a log for a new session."""
+        ...
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two items to compare.
+
+    Attributes
+    ----------
+    i, j : int
+        The items; `i` is the one to be placed.
+    seq : int
+        The log's last event when it was asked; an answer may name it.
+    reason : str
+        Why this pair, in a sentence.
+    numbers : mapping
+        The figures behind it.
+    """
+
+    i: int
+    j: int
+    seq: int
+    reason: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof that something is in the log.
+
+    Attributes
+    ----------
+    seq : int
+        Its number in the log; 0 when nothing was written because it was implied already.
+    hash : str
+        Its hash in the chain.
+    recorded : bool
+        Whether an event stands for it.
+    """
+
+    seq: int
+    hash: str
+    recorded: bool = True
+
+
+def describe(
+    data: Dataset,
+    spec: Spec,
+    *,
+    name: str | None = None,
+    source: str | dict[str, Any] = "",
+    kept: bool = False,
+) -> SessionInfo:
+    """Give the facts of a new session; one that is not kept has an id and time that never vary."""
+    plain = spec.to_dict()
+    identity = sha256(canonical([data.fingerprint, plain]).encode()).hexdigest()[:32]
+    return SessionInfo(
+        id=uuid4().hex if kept else identity,
+        name=name or data.name,
+        created_at=timestamp(datetime.now(UTC) if kept else no_clock()),
+        fingerprint=data.fingerprint,
+        n_items=len(data),
+        source=source or data.source,
+        spec=plain,
+    )

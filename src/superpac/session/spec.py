@@ -1,0 +1,161 @@
+"""What a session does with its data: clusters, affinity, strategy, dimension, seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from superpac.affinity.base import Progress, no_progress, unit_rows
+from superpac.affinity.registry import make_affinity, of_distances
+from superpac.data import Dataset
+from superpac.errors import InputError
+from superpac.graph.diffusion import Diffusion
+from superpac.graph.piece_count import guess_pieces
+from superpac.graph.spectral import check_affinity, spectral_clustering
+from superpac.strategies import STRATEGIES, Problem
+from superpac.strategies.superpac_d.starting_points import PIECES
+from superpac.subspaces.geometry import choose_dim
+
+DEFAULT_AFFINITY = "ensc:gamma=5"
+DEFAULT_STRATEGY = "superpac-d"
+AUTO = "auto"
+STAND_IN = 10
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Everything that, together with the data and the answers, determines a session.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it while asking, with a strategy that can (superpac-d).
+    affinity : str, default="ensc:gamma=5"
+        Affinity by name, such as ``tsc:q=5``, or a file.
+    strategy : str, default="superpac-d"
+        Which questions are asked.
+    options : mapping
+        Options of the strategy.
+    dim : int, tuple of int or None, default=None
+        Subspace dimension; None takes the literature's value for a benchmark set and the automatic
+        choice elsewhere.
+    seed : int, default=0
+        Every random draw derives from it.
+    normalize : bool or None, default=None
+        Whether points are scaled to unit length first. None scales them, except beside a graph of
+        distances (knn, rbf), which says that length matters.
+
+    Examples
+    --------
+    >>> Spec(10, affinity="tsc:q=5").to_dict()["affinity"]
+    'tsc:q=5'
+    >>> Spec.from_dict(Spec(3).to_dict()) == Spec(3)
+    True
+    """
+
+    n_clusters: int | Literal["auto"]
+    affinity: str = DEFAULT_AFFINITY
+    strategy: str = DEFAULT_STRATEGY
+    options: Mapping[str, Any] = field(default_factory=dict)
+    dim: int | tuple[int, ...] | None = None
+    seed: int = 0
+    normalize: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_clusters == AUTO:
+            if self.strategy in STRATEGIES and not STRATEGIES[self.strategy].finds_count:
+                able = ", ".join(sorted(n for n, s in STRATEGIES.items() if s.finds_count))
+                raise InputError(
+                    f"The strategy {self.strategy!r} needs the number of clusters; give it, or "
+                    f"take one that finds it: {able}."
+                )
+        elif not isinstance(self.n_clusters, (int, np.integer)) or self.n_clusters < 1:
+            raise InputError(
+                "The number of clusters must be a positive integer or 'auto'. "
+                f"Got {self.n_clusters!r}."
+            )
+        if self.dim is not None and np.min(self.dim) < 1:
+            raise InputError(f"The subspace dimension must be at least 1. Got {self.dim!r}.")
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters as given; ten stands in for an unknown one until data are seen."""
+        return STAND_IN if self.n_clusters == AUTO else int(self.n_clusters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, as they are kept with the log."""
+        plain = asdict(self)
+        plain["options"] = dict(self.options)
+        plain["dim"] = list(self.dim) if isinstance(self.dim, tuple) else self.dim
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Spec:
+        """Build a spec from :meth:`to_dict`."""
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(plain) - known)
+        if unknown:
+            raise InputError(
+                f"A session's spec has unknown entries {', '.join(unknown)}; it was made by a "
+                "newer version: upgrade superpac."
+            )
+        values = dict(plain)
+        if isinstance(values.get("dim"), list):
+            values["dim"] = tuple(values["dim"])
+        return cls(**values)
+
+
+def build_problem(
+    data: Dataset,
+    spec: Spec,
+    *,
+    affinity: sparse.csr_array | None = None,
+    progress: Progress = no_progress,
+) -> Problem:
+    """Scale the points, build the affinity and settle the dimension.
+
+    Parameters
+    ----------
+    data : Dataset
+        The points.
+    spec : Spec
+        What to do with them.
+    affinity : sparse array, optional
+        A ready affinity, instead of the one that the spec names.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the affinity is built.
+
+    Returns
+    -------
+    Problem
+    """
+    points = data.points()
+    auto = spec.n_clusters == AUTO
+    clusters = spec.clusters
+    if clusters > len(data) and not auto:
+        raise InputError(
+            f"{clusters} clusters were asked for, but there are {len(data)} items; ask for fewer."
+        )
+    scaled = not of_distances(spec.affinity) if spec.normalize is None else spec.normalize
+    X = unit_rows(points) if scaled else points
+    if affinity is None:
+        maker = make_affinity(spec.affinity, min(clusters, len(data)), random_state=spec.seed)
+        # from the points as they are: a method for subspaces scales them itself, a graph of
+        # distances must not
+        affinity = maker.affinity(points, progress=progress)
+    affinity = check_affinity(affinity)
+    if affinity.shape[0] != len(data):
+        raise InputError(
+            f"The affinity is for {affinity.shape[0]} points, but the data has {len(data)}."
+        )
+    if auto:
+        clusters = max(1, round(guess_pieces(Diffusion(affinity).graph, seed=spec.seed) / PIECES))
+    dim = spec.dim or data.default_dim
+    if dim is None:
+        first = spectral_clustering(affinity, clusters, random_state=spec.seed)
+        dim = choose_dim(X, first, clusters, max_dim=min(20, X.shape[1]), seed=spec.seed)
+    return Problem(X, affinity, clusters, dim, spec.seed, auto)

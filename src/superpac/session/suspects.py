@@ -1,0 +1,349 @@
+"""Answers that contradict each other or that the clusters speak against, for a person to check.
+
+A "different" between two points that a chain of "same" joins is a contradiction: one of these
+answers at least is wrong. What is cheapest to take back is a minimum cut between the two points,
+each answer as dear as it is likely to be right, or the "different" itself. Where contradictions
+share an answer, taking that back resolves all of them; cuts are chosen greedily, the least cost a
+contradiction first (Chvatal, "A greedy heuristic for the set-covering problem", Mathematics of
+Operations Research 4, 1979).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_flow
+
+from superpac.answers.links import DIFFERENT, SAME, Link, describe
+from superpac.answers.reliability import Reliability, learn_reliability
+from superpac.session.session import Session
+from superpac.strategies import State, Strategy
+
+DOUBTFUL = 0.3  # an answer this likely to be wrong is shown
+LIMIT = 60  # contradictions looked at
+UNIT = 1000  # capacities are whole numbers
+LEAST = 0.01  # cost of the least likely answer, in log odds
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Answers that cannot all be right.
+
+    Attributes
+    ----------
+    answer : Link
+        A "different".
+    chain : tuple of Link
+        Answers by which its two points are the same.
+    cut : tuple of Link
+        The answers to take back that are likeliest to be wrong.
+    cost : float
+        Log odds of the cut's answers being right.
+    words : str
+        The contradiction in a sentence.
+    resolves : tuple of int
+        Numbers of the other "different" answers that the cut puts right too.
+    """
+
+    answer: Link
+    chain: tuple[Link, ...]
+    cut: tuple[Link, ...]
+    cost: float
+    words: str
+    resolves: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An answer that contradicts no other but that the clusters speak against.
+
+    Attributes
+    ----------
+    answer : Link
+        The answer.
+    chance : float
+        That it is wrong.
+    words : str
+        The doubt in a sentence.
+    """
+
+    answer: Link
+    chance: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """What a person should look at again.
+
+    Attributes
+    ----------
+    contradictions : tuple of Contradiction
+        The cheapest to resolve first.
+    doubts : tuple of Doubt
+        The likeliest to be wrong first.
+    people : dict of str to (int, float)
+        Answers of each person and the share of them estimated to be wrong.
+    rate : float
+        The same share for all.
+    """
+
+    contradictions: tuple[Contradiction, ...]
+    doubts: tuple[Doubt, ...]
+    people: dict[str, tuple[int, float]]
+    rate: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+
+        def plain(link: Link) -> dict[str, Any]:
+            return link._asdict()
+
+        return {
+            "contradictions": [
+                {
+                    "words": c.words,
+                    "answer": plain(c.answer),
+                    "chain": [plain(link) for link in c.chain],
+                    "cut": [plain(link) for link in c.cut],
+                    "cost": round(c.cost, 4),
+                    "resolves": list(c.resolves),
+                }
+                for c in self.contradictions
+            ],
+            "doubts": [
+                {"words": d.words, "answer": plain(d.answer), "chance": round(d.chance, 4)}
+                for d in self.doubts
+            ],
+            "people": [
+                {"name": name, "answers": count, "wrong": round(rate, 4)}
+                for name, (count, rate) in self.people.items()
+            ],
+            "rate": round(self.rate, 4),
+        }
+
+
+def reliability_of(strategy: Strategy, state: State) -> Reliability:
+    """What a strategy with a model of the points knows about answers; the prior for any other."""
+    model, sets = getattr(strategy, "model", None), getattr(strategy, "sets", None)
+    if not strategy.evidence or getattr(model, "sets", None) is None or sets is None:
+        return Reliability()
+    strategy.labels(state)
+    between = [(min(m.i, m.j), max(m.i, m.j)) for m in sets.merges]
+    return learn_reliability(state.answers, model.sets, model.place, between)  # type: ignore[union-attr]
+
+
+def find_suspects(session: Session, reliability: Reliability | None = None) -> Suspects:
+    """List contradictions among the standing answers, and answers in doubt.
+
+    Parameters
+    ----------
+    session : Session
+        The session.
+    reliability : Reliability, optional
+        What is known about the answers; the session's strategy is asked by default.
+
+    Returns
+    -------
+    Suspects
+
+    Examples
+    --------
+    >>> from superpac.session.spec import Spec
+    >>> from superpac.data.synthetic import make_subspaces
+    >>> X, _ = make_subspaces(20, 3, 2, 10, seed=0)
+    >>> session = Session.create(X, Spec(3, "tsc:q=4", "superpac-d", dim=2))
+    >>> for n, (i, j) in enumerate([(12, 4), (4, 7), (12, 7)]):
+    ...     word = "same" if n < 2 else "different"
+    ...     _ = session.tell(word, (i, j), annotator="Ada", why={"again": 1})
+    >>> find_suspects(session).contradictions[0].words
+    '12 = 4 (#1, Ada) and 4 = 7 (#2, Ada), so 12 = 7; Ada said different (#3)'
+    """
+    state = session.fold.state
+    found = reliability or reliability_of(session.strategy, state)
+    names = [str(name) for name in session.data.ids]
+    contradictions = contradictions_of(state.answers, found, names)
+    involved = {link.seq for c in contradictions for link in (c.answer, *c.cut, *c.chain)}
+    doubts = [
+        Doubt(link, chance, _doubt(link, chance, names))
+        for link in state.answers
+        if link.seq not in involved and (chance := found.wrong.get(link.seq, 0.0)) > DOUBTFUL
+    ]
+    people: dict[str, int] = {}
+    for link in state.answers:
+        people[link.annotator] = people.get(link.annotator, 0) + 1
+    return Suspects(
+        tuple(contradictions),
+        tuple(sorted(doubts, key=lambda doubt: -doubt.chance)),
+        {name: (people[name], found.by.get(name, found.rate)) for name in sorted(people)},
+        found.rate,
+    )
+
+
+def contradictions_of(
+    answers: Sequence[Link], reliability: Reliability, names: Sequence[Any] | None = None
+) -> list[Contradiction]:
+    """Find contradictions and the cheapest cuts that resolve all of them.
+
+    Parameters
+    ----------
+    answers : sequence of Link
+        Standing answers.
+    reliability : Reliability
+        How likely each is to be wrong.
+    names : sequence, optional
+        What to call the points.
+
+    Returns
+    -------
+    list of Contradiction
+        Without the cuts of all of them, nothing contradicts, if there were at most 60.
+
+    Examples
+    --------
+    >>> said = [Link(1, 0, 1, "same"), Link(2, 1, 2, "same"), Link(3, 0, 2, "different")]
+    >>> found = contradictions_of(said, Reliability(wrong={2: 0.4}))
+    >>> [link.seq for link in found[0].cut]
+    [2]
+    """
+    graph = _Graph(answers, reliability)
+    open_ = [link for link in answers if link.answer == DIFFERENT and graph.joined(link)][:LIMIT]
+    cuts: dict[tuple[int, ...], tuple[Link, ...]] = {}
+    for link in open_:
+        singles = ((graph.answer(step.seq),) for step in graph.chain(link))
+        for cut in (graph.apart(link), graph.minimum_cut(link), *singles):
+            cuts.setdefault(tuple(sorted(part.seq for part in cut)), cut)
+    mends = {key: graph.mended(open_, set(key)) for key in cuts}
+    price = {key: sum(graph.cost(link) for link in cut) for key, cut in cuts.items()}
+    left = {link.seq: link for link in open_}
+    found = []
+    while left:
+        useful = [key for key in cuts if mends[key] & left.keys()]
+        best = min(useful, key=lambda key: (price[key] / len(mends[key] & left.keys()), key))
+        mended = [left.pop(seq) for seq in sorted(mends[best] & left.keys())]
+        first = min(mended, key=lambda link: (len(graph.chain(link)), link.seq))
+        chain = graph.chain(first)
+        others = tuple(link.seq for link in mended if link is not first)
+        words = _words(first, chain, names)
+        found.append(Contradiction(first, chain, cuts[best], price[best], words, others))
+    return sorted(found, key=lambda c: (c.cost, c.answer.seq))
+
+
+class _Graph:
+    """Points joined by "same" answers, each with what it costs to take it back."""
+
+    def __init__(self, answers: Sequence[Link], reliability: Reliability) -> None:
+        self._reliability = reliability
+        self._by_seq = {link.seq: link for link in answers}
+        self._edges: dict[int, list[Link]] = {}
+        self._cannot: dict[tuple[int, int], list[Link]] = {}
+        for link in answers:
+            if link.answer == SAME:
+                self._edges.setdefault(link.i, []).append(link)
+                self._edges.setdefault(link.j, []).append(link)
+            elif link.answer == DIFFERENT:
+                self._cannot.setdefault(_pair(link), []).append(link)
+        self._component: dict[int, int] = {}
+        for number, start in enumerate(self._edges):
+            if start not in self._component:
+                self._component |= dict.fromkeys(self._reach(start, set()), number)
+
+    def cost(self, link: Link) -> float:
+        chance = self._reliability.chance(link)
+        chance = min(max(chance, 1e-6), 0.5)
+        return max(log((1 - chance) / chance), LEAST)
+
+    def joined(self, link: Link) -> bool:
+        here, there = self._component.get(link.i, -1), self._component.get(link.j, -2)
+        return here == there
+
+    def apart(self, link: Link) -> tuple[Link, ...]:
+        """All "different" answers on the pair."""
+        return tuple(self._cannot[_pair(link)])
+
+    def answer(self, seq: int) -> Link:
+        return self._by_seq[seq]
+
+    def mended(self, links: Sequence[Link], without: set[int]) -> set[int]:
+        """Contradictions that taking some answers back resolves."""
+        group: dict[int, int] = {}
+        found = {link.seq for link in links if link.seq in without}
+        for link in links:
+            if link.i not in group:
+                group |= dict.fromkeys(self._reach(link.i, without), link.i)
+            if group.get(link.j) != group[link.i]:
+                found.add(link.seq)
+        return found
+
+    def chain(self, link: Link) -> tuple[Link, ...]:
+        """Shortest chain of "same" answers between the two points."""
+        came = self._reach(link.i, set(), link.j)
+        chain, point = [], link.j
+        while point != link.i:
+            step = came[point]
+            before = step.i + step.j - point
+            chain.append(step._replace(i=before, j=point))
+            point = before
+        return tuple(reversed(chain))
+
+    def minimum_cut(self, link: Link) -> tuple[Link, ...]:
+        """Cheapest "same" answers without which the two points are not joined any more."""
+        points = list(self._reach(link.i, set()))
+        number = {point: n for n, point in enumerate(points)}
+        inside = {edge.seq: edge for point in points for edge in self._edges[point]}
+        ends = np.array([(number[e.i], number[e.j]) for e in inside.values()])
+        worth = [max(1, round(UNIT * self.cost(e))) for e in inside.values()]
+        rows, columns = np.r_[ends[:, 0], ends[:, 1]], np.r_[ends[:, 1], ends[:, 0]]
+        shape = (len(points), len(points))
+        capacity = sparse.csr_array(
+            (np.array(worth + worth, dtype=np.int32), (rows, columns)), shape=shape
+        )
+        capacity.sum_duplicates()
+        source, sink = number[link.i], number[link.j]
+        flow = maximum_flow(sparse.csr_matrix(capacity), source, sink).flow
+        left = sparse.csr_array(capacity - flow)
+        left.data[left.data < 0] = 0
+        left.eliminate_zeros()
+        side = sparse.csgraph.breadth_first_order(left, source, return_predecessors=False)
+        near = {points[n] for n in side}
+        return tuple(e for e in inside.values() if (e.i in near) != (e.j in near))
+
+    def _reach(self, start: int, without: set[int], goal: int | None = None) -> dict[int, Link]:
+        """Points that "same" answers lead to, each with the answer that led there."""
+        came: dict[int, Link] = {start: Link(0, start, start, SAME)}
+        queue = deque([start])
+        while queue and goal not in came:
+            point = queue.popleft()
+            for edge in self._edges.get(point, ()):
+                step = edge.i + edge.j - point
+                if step not in came and edge.seq not in without:
+                    came[step] = edge
+                    queue.append(step)
+        return came
+
+
+def _pair(link: Link) -> tuple[int, int]:
+    return min(link.i, link.j), max(link.i, link.j)
+
+
+def _words(answer: Link, chain: Sequence[Link], names: Sequence[Any] | None) -> str:
+    who = answer.annotator or "somebody"
+    return f"{describe(chain, names, people=True)}; {who} said different (#{answer.seq})"
+
+
+def _doubt(link: Link, chance: float, names: Sequence[Any]) -> str:
+    who = link.annotator or "somebody"
+    return (
+        f"{who} said that {names[link.i]} and {names[link.j]} are {_adjective(link)} "
+        f"(#{link.seq}); the clusters speak against it, {chance:.0%} likely wrong"
+    )
+
+
+def _adjective(link: Link) -> str:
+    return "the same" if link.answer == SAME else "different"

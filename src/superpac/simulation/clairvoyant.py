@@ -1,0 +1,113 @@
+"""A yardstick: the questions needed by somebody who knows every wrong point and its right set.
+
+It looks at the truth, so it is no strategy and cannot be chosen as one; it only says how far below
+a strategy's count any other way of asking could get on the same data with the same model. At each
+step one wrong point is taken, the one whose correction tells most about other wrong points by the
+affinity, and compared with a certain point of its own class: one question, answered "same".
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superpac.answers.links import DIFFERENT, SAME
+from superpac.array_types import FloatArray, IntArray
+from superpac.graph.spectral import normalized_affinity
+from superpac.metrics import clustering_error, match_labels
+from superpac.session.session import Session
+from superpac.simulation.oracles import Run
+
+STEPS = 3  # of the walk by which a correction tells about other points
+
+
+def clairvoyant(session: Session, y: ArrayLike, questions: int) -> Run:
+    """Correct a session's wrong points one by one, the most telling first.
+
+    Parameters
+    ----------
+    session : Session
+        A fresh one with the model to be measured; it is used up.
+    y : array-like of shape (n,)
+        True classes.
+    questions : int
+        Budget.
+
+    Returns
+    -------
+    Run
+        As :func:`superpac.simulation.oracles.simulate` gives it; `finished` means that no point
+        was wrong. Greedy, so not a proven bound: a still luckier order may exist.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> from superpac.session.spec import Spec
+    >>> from superpac.data.synthetic import make_subspaces
+    >>> X, y = make_subspaces(20, 3, 2, 10, noise=0.4, seed=0)
+    >>> spec = Spec(3, affinity="tsc:q=4", strategy="superpac-d", dim=2)
+    >>> run = clairvoyant(Session.create(Dataset(X), spec), y, 60)
+    >>> run.finished, float(run.error[-1])
+    (True, 0.0)
+    """
+    truth = np.unique(np.asarray(y), return_inverse=True)[1].astype(np.intp)
+    if hasattr(session.strategy, "doubt"):
+        session.strategy.doubt = False  # who knows the truth need not be asked twice
+    walk = normalized_affinity(session.problem.affinity)
+    begun, waits = time.perf_counter(), []
+    labels = session.labels("model")
+    errors = [clustering_error(truth, labels)]
+    told: set[tuple[int, int]] = set()
+    finished = errors[0] == 0
+    while not finished and len(errors) <= questions:
+        pair = _correction(session, truth, labels, walk, told)
+        if pair is None:
+            break
+        i, j = pair
+        told.add((min(i, j), max(i, j)))
+        asked = time.perf_counter()
+        session.tell(SAME if truth[i] == truth[j] else DIFFERENT, pair)
+        labels = session.labels("model")
+        waits.append(1e3 * (time.perf_counter() - asked))
+        errors.append(clustering_error(truth, labels))
+        finished = errors[-1] == 0
+    seconds = time.perf_counter() - begun
+    return Run(np.array(errors), np.array(waits), seconds, finished, {"seed": session.spec.seed})
+
+
+def _correction(
+    session: Session,
+    truth: IntArray,
+    labels: IntArray,
+    walk: FloatArray,
+    told: set[tuple[int, int]],
+) -> tuple[int, int] | None:
+    """Choose the wrong point to correct and the point to compare it with."""
+    named = match_labels(truth, labels)
+    wrong = named != truth
+    telling = np.zeros(truth.size)
+    for c in np.unique(truth[wrong]):
+        step = (wrong & (truth == c)).astype(np.float64)
+        reach = step.copy()
+        for _ in range(STEPS):
+            step = walk @ step
+            reach += step
+        here = wrong & (truth == c)
+        telling[here] = reach[here]
+    known = session.fold.state.constraints
+    weight = np.asarray(walk.sum(axis=1)).ravel()
+    certain = np.zeros(truth.size)
+    for members in known.sets(known.touched):
+        certain[members] = members.size
+    for i in np.argsort(-telling, kind="stable")[: int(wrong.sum())].tolist():
+        mates = np.flatnonzero((truth == truth[i]) & (np.arange(truth.size) != i))
+        # a right point in a large certain set first, then by how well it is connected
+        order = np.lexsort((-weight[mates], -certain[mates], wrong[mates]))
+        rivals = np.flatnonzero((named == named[i]) & (truth != truth[i]))
+        others = [*mates[order][:5], *rivals[np.argsort(-certain[rivals], kind="stable")][:3]]
+        for j in (int(o) for o in others):
+            if known.implied(i, j) is None and (min(i, j), max(i, j)) not in told:
+                return i, j
+    return None

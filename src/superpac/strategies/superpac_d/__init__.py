@@ -1,0 +1,1 @@
+"""SUPERPAC-D, the default strategy."""

@@ -1,0 +1,144 @@
+"""How likely it is that two sets are one cluster, and so how many clusters there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from superpac.array_types import BoolArray, FloatArray, IntArray
+
+DUPLICATE = 0.3  # share of sets taken for duplicates before any answer
+SMALL = 0.1  # a set below this share of a mean cluster is small: no hurry
+
+
+def merge_chances(
+    mutual: FloatArray, differ: BoolArray, cuts: FloatArray | None, small: BoolArray,
+    mass: FloatArray, n_clusters: int, rate: float,
+) -> FloatArray:  # fmt: skip
+    """Chance that two sets are one, for all pairs.
+
+    Parameters
+    ----------
+    mutual : ndarray of shape (S, S)
+        How much sets claim each other.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+    cuts : ndarray of shape (S, S) or None
+        Votes for "different" between sets; None takes what is known to differ as final.
+    small : ndarray of bool of shape (S,)
+        Sets of few points.
+    mass : ndarray of shape (S,)
+        Points that each set would hold.
+    n_clusters : int
+        Number of clusters.
+    rate : float
+        Chance that an answer is wrong.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mutual = np.array([[0, .9, .1], [.9, 0, .1], [.1, .1, 0]])
+    >>> no = np.zeros((3, 3), bool)
+    >>> merge_chances(mutual, no, None, no[0], np.ones(3), 2, 0.01).round(2)
+    array([[0.  , 0.45, 0.05],
+           [0.45, 0.  , 0.05],
+           [0.05, 0.05, 0.  ]])
+    """
+    count = mutual.shape[0]
+    left_open = np.where(differ, 0.0, mutual)
+    if cuts is not None:
+        left_open = np.where(differ, mutual * rate ** (cuts + cuts.T), mutual)
+    total = left_open.sum(axis=1, keepdims=True)
+    beyond = 1.5 * (count - n_clusters) / count
+    share = np.full((count, 1), max(DUPLICATE, min(0.9, beyond)))
+    if count > n_clusters:
+        share[small] = 0.98  # beyond the clusters a small set is nearly surely part of another
+    chance = share * left_open / (share * total + (1 - share))
+    weaker = np.minimum(chance, chance.T)
+    of_small = np.where(mass[:, None] < mass, chance, chance.T)
+    return np.where(small | small[:, None], of_small, weaker)
+
+
+def telling(chances: FloatArray, standing: IntArray) -> FloatArray:
+    """How much an answer about each pair of sets would tell, to order the questions.
+
+    Where two sets are taken for one already, a "same" that is all but sure changes nothing: those
+    are asked first whose answer is open.
+
+    Parameters
+    ----------
+    chances : ndarray of shape (S, S)
+        Chance that two sets are one.
+    standing : ndarray of int of shape (S,)
+        Group that each set is assumed to be in.
+
+    Returns
+    -------
+    ndarray of shape (S, S)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chances = np.array([[0, .9, .6], [0, 0, .3], [0, 0, 0]])
+    >>> telling(chances, np.array([0, 0, 0])).round(2)
+    array([[0.  , 0.36, 0.96],
+           [0.  , 0.  , 0.84],
+           [0.  , 0.  , 0.  ]])
+    """
+    together = standing[:, None] == standing
+    return np.where(together, 4.0 * chances * (1.0 - chances), chances)
+
+
+def chance_of_count(
+    chances: FloatArray, group: IntArray, differ: BoolArray, small: BoolArray, placed: int,
+    found: int = 0,
+) -> float:  # fmt: skip
+    """Chance that the number of groups is the number of clusters.
+
+    No two groups may be one, no group may be two, and no cluster may have been missed: of m points
+    placed f began a set, so the next does with a chance of (f + 1) in (m + f + 2) (Laplace's rule
+    of succession).
+
+    Parameters
+    ----------
+    chances : ndarray of shape (S, S)
+        Chance that two sets are one.
+    group : ndarray of int of shape (S,)
+        Group of every set.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+    small : ndarray of bool of shape (S,)
+        Sets of few points, which no cluster depends on.
+    placed : int
+        Points that found a set.
+    found : int, default=0
+        Points that began one.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> apart = ~np.eye(2, dtype=bool)
+    >>> no = np.zeros(2, bool)
+    >>> chance_of_count(np.zeros((2, 2)), np.arange(2), apart, no, placed=98)
+    0.99
+    >>> chance_of_count(np.full((2, 2), 0.5), np.arange(2), ~apart, no, placed=98)
+    0.495
+    """
+    sure = 1.0 - (found + 1.0) / (placed + found + 2.0)
+    heads = np.unique(group[~small])
+    for x, a in enumerate(heads):
+        mine = np.flatnonzero((group == a) & ~small)
+        for k in mine[1:]:  # parts of one group that no answer has joined
+            sure *= float(chances[k, mine[0]])
+        for b in heads[x + 1 :]:
+            other = np.flatnonzero((group == b) & ~small)
+            if not differ[np.ix_(mine, other)].any():
+                sure *= 1.0 - float(chances[np.ix_(mine, other)].max())
+    return round(sure, 6)

@@ -1,0 +1,323 @@
+"""Which set each point is in: three views of the sets, weighed as the answers so far suggest.
+
+The views are diffusion over the affinity, the residual to each set's subspace, and a kernel vote;
+all leave out what a point says about itself. Starting sets beyond the number of clusters are joined
+into groups that are assumed to be one cluster until an answer says otherwise; labels are the
+likeliest groups.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from superpac.answers.links import SAME, UNSURE, Link
+from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.graph.diffusion import Claims, Diffusion
+from superpac.strategies.base import Problem
+from superpac.strategies.superpac_d.assumed_links import (
+    assumed_links,
+    hosted,
+    links_left,
+    standing_groups,
+)
+from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets, mutual_claims
+from superpac.strategies.superpac_d.set_masses import first_masses, shared_masses
+from superpac.strategies.superpac_d.view_scores import KernelView, SubspaceView
+from superpac.strategies.superpac_d.view_weights import fit_weights
+
+FLOOR = 1e-4  # least share a set has of a point by diffusion
+SHARP, NEAR = 2.0, 0.1  # of the subspace view: residuals are compared as ratios, as in margins
+VOTE = 0.02  # least share by the kernel vote
+PRIOR = np.array([1.0, 1.0, 0.5])
+EVERY = 5  # the balance is fitted after this many placed points
+RECENT = 300  # and to this many of the last
+REFRESH = 20_000  # points times refreshed columns an answer
+GRAPH = 0.9  # weight of diffusion in how much two sets claim each other
+
+
+class Posterior:
+    """Beliefs that follow the sets.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to work on.
+    diffusion : Diffusion
+        Solver on the problem's affinity.
+    views : bool, default=True
+        Whether subspaces and the kernel vote are used beside diffusion.
+
+    Attributes
+    ----------
+    keys : list of int
+        The sets; all arrays below are in this order.
+    members : list of list of int
+        Their members.
+    size, mass : ndarray of shape (S,)
+        Their members, and the points they would hold.
+    certain : ndarray of bool of shape (n,)
+        Points in a set.
+    place : ndarray of int of shape (n,)
+        The set of each certain point, -1 for the rest.
+    claims : ndarray of shape (n, S)
+        Claims by diffusion, every column of one mass.
+    sets : ndarray of shape (n, S)
+        Posterior over sets, each point's own answers left out.
+    groups : ndarray of shape (n, G)
+        Posterior over groups of sets, with all that is known of single points.
+    differ : ndarray of bool of shape (S, S)
+        Sets known to differ.
+    mutual : ndarray of shape (S, S)
+        How much sets claim each other.
+    standing : ndarray of int of shape (S,)
+        The group that each set is assumed to be in.
+    group : ndarray of int of shape (S,)
+        The same, with small groups beyond the number of clusters in their likeliest host.
+    labels : ndarray of shape (n,)
+        The labelling.
+    weights : ndarray of shape (3,)
+        Balance of the views.
+    K : int
+        Number of clusters: as given, or as many as were met.
+    """
+
+    def __init__(self, problem: Problem, diffusion: Diffusion, *, views: bool = True) -> None:
+        self.problem, self.diffusion, self.views = problem, diffusion, views
+        self.limit = max(2 if problem.n <= REFRESH else 1, REFRESH // problem.n)
+        if views:
+            dim = problem.dim if isinstance(problem.dim, int) else max(problem.dim)
+            self._subspaces = SubspaceView(problem.X, dim)
+            self._kernel = KernelView(problem.X, seed=problem.seed)
+        self._assumed: list[tuple[int, int]] | None = None
+        self.K = problem.n_clusters
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop everything that came from answers."""
+        self._claims = Claims(self.diffusion)
+        if self.views:
+            self._subspaces.clear()
+            self._kernel.clear()
+        self.weights = PRIOR.copy()
+        self._observed: list[tuple[FloatArray, int]] = []
+        self._fitted = 0
+        self._links = list(self._assumed or [])
+        self._settled = False
+        self._columns: tuple[FloatArray, FloatArray] | None = None
+
+    def save(self) -> tuple[Any, ...]:
+        """What :meth:`restore` takes, for answers that begin with the same ones."""
+        views = (self._subspaces.save(), self._kernel.save()) if self.views else ()
+        fitted = len(self._observed), self.weights, self._fitted
+        return self._claims.save(), views, fitted, self._links
+
+    def restore(self, saved: tuple[Any, ...], sets: ProvisionalSets) -> None:
+        """Go back to what was saved, when the sets were these."""
+        claims, views, (observed, self.weights, self._fitted), self._links = saved
+        self._claims.restore(claims)
+        if self.views:
+            self._subspaces.restore(views[0])
+            self._kernel.restore(views[1])
+        del self._observed[observed:]
+        self._read(sets)
+
+    def observe(self, answer: Link) -> None:
+        """Keep what the views say of a point whose set an answer is about to tell."""
+        if answer.answer != SAME or not self.views or len(self.keys) < 2:
+            return
+        a, b = int(self.place[answer.i]), int(self.place[answer.j])
+        if a < 0 <= b:
+            self._observed.append((self._scores([answer.i])[:, 0].T.copy(), b))
+        elif b < 0 <= a:
+            self._observed.append((self._scores([answer.j])[:, 0].T.copy(), a))
+
+    def foretold(self, answer: Link, sets: ProvisionalSets) -> tuple[float, float] | None:
+        """Chance given to the label of a free point that an answer is about to confirm or not.
+
+        None where the answer says nothing about the label: between two sets, about a point asked
+        before, or about a set outside the label's group.
+        """
+        pair = (answer.i, answer.j) if self.place[answer.i] < 0 else (answer.j, answer.i)
+        t, k = pair[0], int(self.place[pair[1]])
+        if answer.answer == UNSURE or self.place[t] >= 0 or k < 0 or sets.free_apart.get(t):
+            return None
+        self._fit()
+        logits = self._logits([t])[0]
+        shares = np.exp(logits - logits.max())
+        group = standing_groups(self._links, self.place, sets.differ(self.keys))
+        chance = np.bincount(group, weights=shares / shares.sum())
+        if group[k] != chance.argmax():
+            return None
+        return float(chance.max()), float(answer.answer == SAME)
+
+    def follow(self, sets: ProvisionalSets) -> None:
+        """Take in that the sets changed; :meth:`settle` computes what is read from them."""
+        self._claims.follow(sets.members)
+        self._read(sets)
+        if self.views:
+            guess = self._share.argmax(axis=1)
+            self._fit()
+            if self.weights[1] > self.weights[0]:
+                # as K-subspaces does, once answers show that subspaces tell more than the graph
+                self._refresh(guess, 0)
+                guess = self._logits().argmax(axis=1)
+            self._refresh(guess, self.limit)
+
+    def _refresh(self, guess: IntArray, limit: int) -> None:
+        """Bring the views up to date with the sets that points are taken to be in."""
+        guess[self.certain] = self.place[self.certain]
+        by_key = np.asarray(self.keys, dtype=np.intp)[guess]
+        self._subspaces.update(by_key, self.keys, limit)
+        self._kernel.update(by_key, self.keys, limit)
+        self._columns = None
+
+    def _read(self, sets: ProvisionalSets) -> None:
+        self._settled = False
+        self._columns = None
+        self.keys = list(sets.members)
+        self.members = [sets.members[key] for key in self.keys]
+        self.size = np.array([len(points) for points in self.members])
+        self.number = {key: k for k, key in enumerate(self.keys)}
+        number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
+        number[self.keys] = np.arange(len(self.keys))
+        self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
+        seeded = np.zeros(len(self.keys), dtype=np.bool_)
+        seeded[self.place[list(sets.seeds)]] = True
+        if self.problem.auto and self._assumed is not None:
+            self.K = self._count(sets)
+        elif self._assumed is not None:
+            counted, differ = seeded | (self.size > 1), sets.differ(self.keys)
+            self._links = links_left(self._links, self.place, differ, counted, self.K)
+        self._share = self._diffused(seeded)
+
+    def _count(self, sets: ProvisionalSets) -> int:
+        """Count clusters met: groups that hold a starting point, or more than one point."""
+        group = standing_groups(self._links, self.place, sets.differ(self.keys))
+        held = np.bincount(group, weights=self.size, minlength=group.size)
+        held[group[self.place[list(sets.seeds)]]] += 1
+        return max(1, int((held > 1).sum()))
+
+    def settle(self, sets: ProvisionalSets) -> None:
+        """Compute posterior, relations of sets and labels, if the sets changed since.
+
+        Nothing of this enters what later answers make of the sets but the chance of a merge, so
+        going through many answers need not compute it for each.
+        """
+        if self._settled:
+            return
+        self._settled = True
+        self._fit()
+        logits = self._logits()
+        P = np.exp(logits - logits.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        self.sets = P
+        free = ~self.certain
+        held = P[free].sum(axis=0)
+        self.mass = held + self.size
+        self.differ = sets.differ(self.keys)
+        self.mutual = GRAPH * mutual_claims(self.claims, self.members)
+        self.mutual += (1 - GRAPH) * mutual_claims(P + 1e-6, self.members)
+        if self._assumed is None:
+            links = assumed_links(self.mutual, held, self.K)
+            self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
+            self._links = self._assumed
+        standing = self.standing = standing_groups(self._links, self.place, self.differ)
+        belief = np.stack([P[points].mean(axis=0) for points in self.members])
+        for t, apart in sets.free_apart.items():
+            for key in apart:  # what such a point most likely is, the set most likely is not
+                belief[self.number[key]] *= 1.0 - P[t]
+        self.group = hosted(standing, belief, self.mass, self.differ, self.K)
+        self._label(sets, standing)
+
+    def _diffused(self, seeded: BoolArray) -> FloatArray:
+        """Shares of the sets in every point by diffusion; a certain point is judged by others."""
+        raw = self._claims.matrix(self.keys)
+        free = ~self.certain
+        column = np.maximum(raw[free].sum(axis=0) if free.any() else raw.sum(axis=0), 1e-12)
+        first = first_masses(self.size, seeded, self.K)
+        share = raw / column
+        self.claims = share * first
+        rows = np.flatnonzero(self.certain)
+        own = np.array([self.diffusion.diagonal[int(t)] for t in rows])
+        share[rows, self.place[rows]] -= own / column[self.place[rows]]
+        return _shares(share * shared_masses(share, free, self.size, first), FLOOR)
+
+    def _scores(self, rows: list[int] | slice = slice(None)) -> FloatArray:
+        """Scores of all views for some points, shape (V, rows, S)."""
+        share = np.log(self._share[rows])
+        if not self.views:
+            return share[None]
+        if self._columns is None:
+            residual = self._subspaces.matrix(self.keys)
+            typical = max(float(np.median(residual.min(axis=1))), 1e-3)
+            self._columns = residual / typical, self._kernel.matrix(self.keys)
+        residual, kernel = self._columns
+        vote = _shares(kernel[rows], VOTE)
+        fit = -SHARP * np.log(residual[rows] + NEAR)
+        return np.stack([share, fit, np.log(vote)])
+
+    def _logits(self, rows: list[int] | slice = slice(None)) -> FloatArray:
+        """Weighted sum of the views for some points, shape (rows, S)."""
+        scores = self._scores(rows)
+        return np.tensordot(self.weights[: len(scores)], scores, axes=1)
+
+    def _fit(self) -> None:
+        """Learn the balance from the points placed, at every fifth."""
+        count = len(self._observed) // EVERY
+        if count != self._fitted:
+            self._fitted = count
+            last = EVERY * count
+            self.weights = fit_weights(self._observed[max(0, last - RECENT) : last], PRIOR)
+
+    def _label(self, sets: ProvisionalSets, standing: IntArray) -> None:
+        """Groups' posterior and labels, with what each free point is known not to be."""
+        F = np.zeros((self.problem.n, standing.size))
+        for k in range(standing.size):
+            F[:, standing[k]] += self.sets[:, k]
+        for t, apart in sets.free_apart.items():
+            for key in apart:
+                F[t, standing[self.number[key]]] = 0.0
+        heads = np.unique(self.group)
+        where = np.searchsorted(heads, self.group)
+        G = np.zeros((self.problem.n, heads.size))
+        for k in np.unique(standing):
+            G[:, where[k]] += F[:, k]
+        labels = G.argmax(axis=1)
+        lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
+        labels[self.certain] = where[self.place[self.certain]]
+        labels[lost] = heads.size + np.arange(lost.size)
+        self._leave_hosts(sets, labels, standing)
+        for t, others in sets.free_pairs.items():
+            taken = {int(labels[o]) for o in others}
+            if int(labels[t]) in taken:
+                order = [int(k) for k in np.argsort(-G[t]) if G[t, k] > 0 and int(k) not in taken]
+                labels[t] = order[0] if order else int(labels.max()) + 1
+        total = G.sum(axis=1, keepdims=True)
+        self.groups = np.divide(G, total, out=np.zeros_like(G), where=total > 0)
+        self.labels = labels.astype(np.intp)
+
+    def _leave_hosts(self, sets: ProvisionalSets, labels: IntArray, standing: IntArray) -> None:
+        """Give a group its own label again where a point of its host was said to differ from it."""
+        for t, apart in sets.free_apart.items():
+            for key in apart:
+                k = self.number[key]
+                if labels[t] == labels[self.members[k][0]] and self.group[k] != standing[k]:
+                    own = int(labels.max()) + 1
+                    for other in np.flatnonzero(standing == standing[k]):
+                        labels[self.members[other]] = own
+
+    def speakers(self, k: int, shut: set[int]) -> list[int]:
+        """Up to three members that a set claims most: the clearest to compare with."""
+        points = np.array([t for t in self.members[k] if t not in shut], dtype=np.intp)
+        return [int(t) for t in points[np.argsort(-self.claims[points, k], kind="stable")][:3]]
+
+
+def _shares(values: FloatArray, floor: float) -> FloatArray:
+    """Rows that sum to one, no entry below about `floor`."""
+    rows = np.maximum(values, 0.0)
+    total = rows.sum(axis=1, keepdims=True)
+    rows = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    rows = np.maximum(rows, floor)
+    return rows / rows.sum(axis=1, keepdims=True)

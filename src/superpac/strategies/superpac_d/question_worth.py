@@ -1,0 +1,60 @@
+"""What a question about a point is worth: what it mends there, and what it tells about others."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from superpac.array_types import FloatArray, IntArray
+
+STEPS = 3  # of the walk by which an answer is taken to tell about other points
+
+
+def worth_of_points(groups: FloatArray, among: IntArray, walk: sparse.csr_array) -> FloatArray:
+    """Worth of asking about each of some points.
+
+    The next question compares a point with its likeliest group, and mends its label if it is the
+    runner-up that is right. It tells the more the more doubt there is within a few steps of a walk.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n, G)
+        Posterior of every point.
+    among : ndarray of int of shape (m,)
+        The points that may be asked about.
+    walk : sparse array of shape (n, n)
+        Normalised affinity.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> groups = np.array([[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.4, 0.3, 0.3]])
+    >>> apart = sparse.csr_array((3, 3))
+    >>> worth_of_points(groups, np.arange(3), apart).argmax()
+    np.int64(1)
+    """
+    G = groups[among]
+    unsure = np.zeros(groups.shape[0])
+    unsure[among] = 1 - G.max(axis=1)
+    reach, step = unsure.copy(), unsure
+    for _ in range(STEPS):
+        step = walk @ step
+        reach += step
+    return runner_up(G) * np.sqrt(reach[among])
+
+
+def runner_up(P: FloatArray) -> FloatArray:
+    """Second largest entry of every row; what is missing to 1 where there is one column.
+
+    Examples
+    --------
+    >>> runner_up(np.array([[0.5, 0.3, 0.2], [0.0, 0.0, 1.0]]))
+    array([0.3, 0. ])
+    """
+    if P.shape[1] < 2:
+        return 1.0 - P[:, 0]
+    return np.partition(P, P.shape[1] - 2, axis=1)[:, -2]

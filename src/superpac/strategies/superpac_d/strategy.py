@@ -1,0 +1,401 @@
+"""SUPERPAC-D: diffusion from certain sets, provisional sets, answers as evidence.
+
+Where SUPERPAC clusters again after every placed point, SUPERPAC-D asks of every point which certain
+set claims it: by diffusion over the affinity, by the sets' subspaces, and by a kernel vote. It
+starts from the centres of twice as many pieces as there are clusters, without a question; questions
+then settle which of these sets belong together, find clusters that have none, and place the points
+between sets. An answer that all else speaks against is asked again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from superpac.answers.links import SAME, UNSURE, Link
+from superpac.answers.votes import Votes, chance_wrong, pair_of
+from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.graph.diffusion import DENSE, Diffusion
+from superpac.graph.spectral import normalized_affinity, spectral_embedding
+from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
+from superpac.strategies.superpac_d.checkpoints import Checkpoints, worth_keeping
+from superpac.strategies.superpac_d.doubts import RISK, ask_again, counts_for, doubtful_answers
+from superpac.strategies.superpac_d.merge_chances import (
+    SMALL,
+    chance_of_count,
+    merge_chances,
+    telling,
+)
+from superpac.strategies.superpac_d.posterior import REFRESH, Posterior
+from superpac.strategies.superpac_d.provisional_sets import GIVEN_UP, ProvisionalSets
+from superpac.strategies.superpac_d.question_worth import worth_of_points
+from superpac.strategies.superpac_d.starting_points import PIECES, starting_points
+from superpac.strategies.superpac_d.wording import join_question, place_question
+from superpac.threads import one_thread
+
+MERGE = 0.07  # two sets this likely to be one are asked about
+WORTH = 1.0  # with the number of clusters unknown, points a question should be expected to mend
+LEAST = 0.05  # or fewer, where no point is more doubtful; but not less than this
+NEW = 0.05  # chance that a point is in no known set
+STOP = 0.15  # a set less likely than this is not worth asking about a point
+FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
+REST = 2  # a pair is not asked again before so many others were
+
+
+class SuperpacD(Strategy):
+    """SUPERPAC-D.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, affinity, number of clusters, dimension, seed.
+    pieces : float, default=2.0
+        Starting sets a cluster.
+    views : bool, default=True
+        Whether subspaces and the kernel vote are used beside diffusion.
+    doubt : bool, default=True
+        Whether answers that do not fit are asked again.
+    provisional : bool, default=True
+        Whether a point that differs from its likeliest sets is left, instead of being compared
+        with all.
+
+    Notes
+    -----
+    What is proposed is a function of the answers, in their order. Opening a session goes through
+    all of them; taking answers back restores a checkpoint of the answers that still stand and goes
+    on from there, with the same result. Where points times sets exceed 20,000 only the views of the
+    sets that changed most are refreshed after an answer.
+
+    Examples
+    --------
+    >>> from superpac.affinity.tsc import TSC
+    >>> from superpac.answers.constraints import Constraints
+    >>> from superpac.data.synthetic import make_subspaces
+    >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
+    >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
+    >>> question = SuperpacD(problem).propose(State(Constraints(60)))
+    >>> question.i != question.j
+    True
+    """
+
+    name = "superpac-d"
+    evidence = True
+    finds_count = True
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        pieces: float = PIECES,
+        views: bool = True,
+        doubt: bool = True,
+        provisional: bool = True,
+    ) -> None:
+        super().__init__(problem)
+        self.doubt, self.provisional = doubt, provisional
+        with one_thread():
+            # of the residual's norm over all points: single ones come out as well with more of them
+            tol = 1e-6 if problem.n <= REFRESH else 1e-5
+            self.diffusion = Diffusion(problem.affinity, tol=tol)
+            count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
+            if problem.n > DENSE:
+                found = spectral_embedding(self.diffusion.graph, count, random_state=problem.seed)
+                self.diffusion.quicken(found.vectors)
+            seeds = starting_points(self.diffusion, count, problem.seed)
+            self.sets = ProvisionalSets(problem.n, seeds=seeds)
+            self.model = Posterior(problem, self.diffusion, views=views)
+        self._walk = normalized_affinity(self.diffusion.graph)
+        self._first_unreached: FloatArray | None = None
+        self._checkpoints = Checkpoints()
+        self._begin()
+
+    def labels(self, state: State) -> IntArray:
+        """Likeliest group of every point; what is believed of the answers is never broken."""
+        self._follow(state)
+        return self.model.labels
+
+    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+        """Go on with a point half-way, ask again, settle two sets, or place a point."""
+        self._follow(state)
+        sets, shut = self.sets, state.bad | avoid
+        pending = sets.pending
+        if pending is not None and pending not in shut and sets.set_of[pending] == -1:
+            question = self._compare(state, pending, shut, "goes on")
+            if question is not None:
+                return question
+        among = np.flatnonzero(sets.set_of == -1)
+        among = among[~np.isin(among, list(shut))]
+        question = self._again(state, shut) or self._settle(state, shut, among)
+        if question is not None:
+            return question
+        for test, why in self._candidates(among):
+            question = self._compare(state, test, shut, why)
+            if question is not None:
+                return question
+        return self._settle(state, shut, among, last=True) or self._again(state, shut, rest=0)
+
+    def beliefs(self, state: State) -> Beliefs:
+        """Give the posterior of the labels, and how it fared with the answers so far."""
+        self._follow(state)
+        model, K = self.model, self.model.K
+        width = model.groups.shape[1]
+        own = model.groups[np.arange(self.problem.n), np.minimum(model.labels, width - 1)]
+        right = np.where(model.labels < width, own, 0.0)
+        masses = [model.mass[model.group == head] for head in np.unique(model.group)]
+        totals = np.sort([mass.sum() for mass in masses])
+        return Beliefs(
+            np.where(model.certain, 1.0, right),
+            np.array(self._record).reshape(-1, 2),
+            float(totals[: max(0, totals.size - K)].sum()),
+            float(sum(mass.sum() - mass.max() for mass in masses)),
+        )
+
+    def count(self, state: State) -> Count:
+        """How many clusters were met, and how sure it is that these are all."""
+        self._follow(state)
+        model = self.model
+        if not self.problem.auto:
+            return Count(model.K, 1.0)
+        seeds = set(self.sets.seeds)
+        found = sum(not seeds.intersection(points) for points in model.members)
+        sure = chance_of_count(
+            self._chances(), model.group, model.differ, self._small(), len(self.sets.joins), found
+        )
+        return Count(model.K, sure)
+
+    def _follow(self, state: State) -> None:
+        answers = state.answers
+        if answers == self._past:
+            return
+        with one_thread():
+            if answers[: len(self._past)] != self._past:
+                self._go_back(answers)
+            for answer in answers[len(self._past) :]:
+                self._take(answer)
+                if worth_keeping(len(self._past), len(answers)):
+                    doubts = dict(self._merged), set(self.votes.held)
+                    saved = self.sets.save(), self.model.save(), doubts, len(self._record)
+                    self._checkpoints.add(len(self._past), saved)
+            self.model.settle(self.sets)
+            self.votes.learn(self.model.sets, self.model.place, self.sets.merges)
+
+    def _begin(self) -> None:
+        """Nothing answered yet."""
+        self._past: list[Link] = []
+        self._heard: list[Link] = []
+        self.votes = Votes()
+        self._merged: dict[tuple[int, int], tuple[float, float]] = {}
+        self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
+        with one_thread():
+            self.model.forget()
+            self.sets.refold([])
+            self.model.follow(self.sets)
+            self.model.settle(self.sets)
+
+    def _go_back(self, answers: list[Link]) -> None:
+        """To the last checkpoint within what these answers have in common with those taken."""
+        pairs = zip(answers, self._past, strict=False)
+        common = next((n for n, (a, b) in enumerate(pairs) if a != b), len(answers))
+        kept = self._checkpoints.latest(common)
+        if kept is None:
+            self._begin()
+            return
+        at, (sets, model, (merged, held), recorded) = kept
+        del self._record[recorded:]
+        self._past, self._merged = self._past[:at], dict(merged)
+        self._heard = self._heard[:at]
+        self.votes = Votes()
+        self.votes.held = set(held)
+        self.votes.take_all(self._heard)
+        self.sets.restore(sets)
+        self.model.restore(model, self.sets)
+
+    def _take(self, answer: Link) -> None:
+        self.votes.forget()
+        self._past.append(answer)
+        answer = counts_for(answer, self.votes, self.sets.set_of)
+        self._heard.append(answer)
+        first = not self.votes.asked(answer.i, answer.j)
+        if first:
+            foretold = self.model.foretold(answer, self.sets)
+            self._record += [] if foretold is None else [foretold]
+            self.model.observe(answer)
+            self._note_merge(answer)
+        if self.votes.take(answer):
+            self.sets.refold(self.votes.believed())
+        elif answer.answer == UNSURE or (first and pair_of(answer) not in self.votes.held):
+            self.sets.take(answer)
+        else:
+            self.sets.between_sets = True  # a repeated answer is no reason to settle sets next
+            return
+        self.model.follow(self.sets)
+
+    def _note_merge(self, answer: Link) -> None:
+        """Keep how likely a merge was and how many points it moves; hold it if that is a risk."""
+        model = self.model
+        a, b = int(model.place[answer.i]), int(model.place[answer.j])
+        if answer.answer == SAME and a >= 0 and b >= 0 and a != b:
+            model.settle(self.sets)
+            stake = float(min(model.mass[a], model.mass[b]))
+            chance = float(self._chances()[a, b])
+            self._merged[pair_of(answer)] = (chance, stake)
+            rate = self.votes.rate_of(answer.annotator)
+            if self.doubt and chance_wrong(chance, rate) * stake > RISK:
+                self.votes.hold(answer.i, answer.j)
+
+    def _candidates(self, among: IntArray) -> list[tuple[int, str]]:
+        """Free points worth asking about, best first: between groups, and near more such."""
+        if among.size == 0:
+            return []
+        value = worth_of_points(self.model.groups, among, self._walk)
+        placed = len(self.sets.placed)
+        best = among[np.argsort(-value, kind="stable")[:20]]
+        found = [(int(t), "between") for t in best]
+        missing = len(self.model.keys) < self.model.K
+        if (missing and placed % 2 == 0) or (self.problem.auto and placed % FAR == FAR - 1):
+            unreached = self._unreached()
+            found.insert(0, (int(among[np.argmax(unreached[among])]), "far"))
+        return found
+
+    def _unreached(self) -> FloatArray:
+        # the solver's start must not depend on what was asked before: answers may be taken back
+        if self._first_unreached is None:
+            seeds = np.zeros(self.problem.n, dtype=np.bool_)
+            seeds[list(self.sets.seeds)] = True
+            self._first_unreached = self.diffusion.unreached(seeds)
+        return self.diffusion.unreached(self.model.certain, self._first_unreached)
+
+    def _compare(self, state: State, test: int, shut: set[int], why: str) -> Proposal | None:
+        """Compare a free point with its likeliest set; None to leave it as a provisional one.
+
+        A set it was said to differ from counts with the chance that this was wrong.
+        """
+        model, K = self.model, self.model.K
+        apart = {model.number[key] for key in self.sets.apart(test)}
+        belief = np.sqrt(model.sets[test])  # a point that is hard is harder than the model thinks
+        belief = 0.95 * belief / belief.sum() + 0.05 / belief.size
+        belief[list(apart)] *= self.votes.rate if self.doubt else 0.0
+        new = max(NEW, 1 - len(model.keys) / K) / 2
+        hopeless = len(apart) >= GIVEN_UP and belief.max() / (belief.sum() + new) < STOP
+        if hopeless and self.provisional:
+            return None
+        for k in np.argsort(-belief, kind="stable"):
+            if int(k) in apart:
+                asked = self._said_once(test, int(k), shut) if belief[k] > 0 else None
+                question = None
+                if asked is not None:
+                    question = self._repeat(state, Link(0, test, asked, "different"), shut, REST)
+                if question is not None:
+                    return question
+                continue
+            for other in model.speakers(int(k), shut):
+                if self._askable(state, test, other):
+                    chance = float(model.sets[test, k])
+                    return place_question(test, other, why, chance, len(model.keys), len(apart))
+        return None
+
+    def _said_once(self, test: int, k: int, shut: set[int]) -> int | None:
+        """Member of a set that a free point was said to differ from, by one vote only."""
+        votes = [(self.votes.net(test, m), m) for m in self.model.members[k] if m not in shut]
+        against = [(net, m) for net, m in votes if net < 0]
+        return against[0][1] if len(against) == 1 and against[0][0] == -1 else None
+
+    def _again(self, state: State, shut: set[int], rest: int = REST) -> Proposal | None:
+        """Ask again what the votes leave open, or an answer that all else speaks against."""
+        if not self.doubt:
+            return None
+        missing = len(self.model.keys) < self.model.K and state.n_answers % 2 == 1
+        for link in doubtful_answers(self.votes, self.sets, self.model, self._merged, missing):
+            question = self._repeat(state, link, shut, rest)
+            if question is not None:
+                return question
+        return None
+
+    def _chances(self) -> FloatArray:
+        """Chance that two sets are one, for all pairs."""
+        model, count = self.model, len(self.model.keys)
+        cuts = None
+        if count > model.K and self.doubt:
+            cuts = np.zeros((count, count))
+            for cut in self.sets.cuts:
+                a, b = model.place[cut.i], model.place[cut.j]
+                if a >= 0 and b >= 0:
+                    cuts[a, b] -= self.votes.net(cut.i, cut.j)
+        return merge_chances(
+            model.mutual, model.differ, cuts, self._small(), model.mass, model.K, self.votes.rate
+        )
+
+    def _worth(self, mended: float, unsettled: float) -> bool:
+        """Whether two sets are asked about to know the number of clusters."""
+        worth = min(WORTH, max(unsettled, LEAST))
+        return self.problem.auto and not self.sets.between_sets and mended > worth
+
+    def _small(self) -> BoolArray:
+        return self.model.mass < SMALL * self.problem.n / self.model.K
+
+    def _settle(
+        self, state: State, shut: set[int], among: IntArray, last: bool = False
+    ) -> Proposal | None:
+        """Ask whether two sets are one, when that is likely or there are too many sets."""
+        model, K = self.model, self.model.K
+        count = len(model.keys)
+        if count < 2:
+            return None
+        upper = np.triu(self._chances(), 1)
+        small = SMALL * self.problem.n / K
+        forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
+        unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
+        at_stake = np.minimum(model.mass, model.mass[:, None])
+        order = upper * at_stake if self.problem.auto else telling(upper, model.standing)
+        for flat in np.argsort(-order, axis=None, kind="stable")[:50]:
+            a, b = divmod(int(flat), count)
+            chance = float(upper[a, b])
+            stake = float(at_stake[a, b])
+            if chance <= 0:
+                return None
+            if stake < small:
+                if not last and chance * stake < unsettled:
+                    continue
+            elif not (chance >= MERGE or forced or last or self._worth(chance * stake, unsettled)):
+                continue
+            question = self._join_question(state, a, b, chance, shut)
+            if question is not None:
+                return question
+        return None
+
+    def _join_question(
+        self, state: State, a: int, b: int, chance: float, shut: set[int]
+    ) -> Proposal | None:
+        model = self.model
+        if model.differ[a, b]:
+            for cut in self.sets.cuts:
+                i, j = cut.i, cut.j
+                between = {int(model.place[i]), int(model.place[j])} == {a, b}
+                once = between and self.votes.net(i, j) == -1
+                question = self._repeat(state, cut, shut, REST) if once else None
+                if question is not None:
+                    return question
+            return None
+        if any({model.place[link.i], model.place[link.j]} == {a, b} for link in self.votes.ties()):
+            return None  # checked in its turn, and not put before the person again at once
+        for i in model.speakers(a, shut):
+            for j in model.speakers(b, shut):
+                if self._askable(state, i, j):
+                    return join_question(i, j, chance, len(model.keys))
+        return None
+
+    def _repeat(self, state: State, link: Link, shut: set[int], rest: int) -> Proposal | None:
+        """Check an answer with another member of the set; one that joined two sets as it was."""
+        k = int(self.model.place[link.j])
+        merge = any(pair_of(link) == pair_of(m) for m in self.sets.merges)
+        others = self.model.speakers(k, shut) if k >= 0 and not merge else []
+
+        def may(i: int, j: int) -> bool:
+            return not {i, j} & shut and self._askable(state, i, j)
+
+        seen = state.constraints.answered
+        found = ask_again(link, self.votes, others, may, seen, self.votes.rate)
+        just_now = [{a.i, a.j} for a in state.answers[len(state.answers) - rest :]]
+        return None if found is None or {found.i, found.j} in just_now else found
+
+    def _askable(self, state: State, i: int, j: int) -> bool:
+        return i != j and not state.put_off(i, j)

@@ -1,0 +1,1 @@
+"""Linear subspaces: bases, residuals, margins, angles, and the same for changing labels."""

@@ -1,0 +1,133 @@
+"""Subspaces that follow a changing labelling: only clusters whose members changed are refitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+
+from superpac.array_types import FloatArray, IntArray
+from superpac.subspaces.geometry import cluster_dims, margins, subspace_cost, top_directions
+
+MOMENT_BYTES = 400_000_000  # second moments are kept only while they fit in this
+REFRESH = 64  # a running second moment is summed afresh after this many updates
+
+
+class SubspaceTracker:
+    """Bases, residuals and margins of the current clusters.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, D)
+        Points.
+    n_clusters : int
+        Number of clusters.
+    dim : int or sequence of int
+        Subspace dimension, the same for all or one a cluster.
+
+    Attributes
+    ----------
+    residuals : ndarray of shape (n, n_clusters)
+        Distance of every point to every cluster's subspace.
+    margins : ndarray of shape (n,)
+        Margin of every point.
+    labels : ndarray of shape (n,)
+        The labelling they belong to.
+
+    References
+    ----------
+    Lipor & Balzano, ICML 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 0], [2, 0], [0, 1], [0, 3]])
+    >>> SubspaceTracker(X, 2, 1).update([0, 0, 1, 1]).residuals
+    array([[0., 1.],
+           [0., 2.],
+           [1., 0.],
+           [3., 0.]])
+    """
+
+    def __init__(self, X: FloatArray, n_clusters: int, dim: int | Sequence[int]) -> None:
+        self.X = _shortened(np.asarray(X, dtype=np.float64))
+        self.n_clusters = n_clusters
+        self.dims = cluster_dims(dim, n_clusters)
+        n, ambient = self.X.shape
+        self.labels: IntArray = np.full(n, -1, dtype=np.intp)
+        self.residuals = np.zeros((n, n_clusters))
+        self.margins = np.zeros(n)
+        self._squared = np.einsum("ij,ij->i", self.X, self.X)
+        self._moments: dict[int, tuple[FloatArray, int]] = {}
+        self._may_keep = n_clusters * ambient * ambient * 8 <= MOMENT_BYTES
+
+    def update(self, labels: ArrayLike) -> SubspaceTracker:
+        """Follow a new labelling.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n,)
+            Cluster of each point, 0 to ``n_clusters - 1``; others are in none.
+
+        Returns
+        -------
+        self
+        """
+        new = np.asarray(labels, dtype=np.intp)
+        changed = np.flatnonzero(new != self.labels)
+        if changed.size == 0:
+            return self
+        old, self.labels = self.labels, new.copy()
+        touched = np.union1d(old[changed], new[changed])
+        if (old == -1).all():
+            touched = np.arange(self.n_clusters)
+        for k in touched[(touched >= 0) & (touched < self.n_clusters)]:
+            U = self._basis(int(k), old, changed)
+            inner = self.X @ U
+            left = self._squared - np.einsum("ij,ij->i", inner, inner)
+            self.residuals[:, k] = np.sqrt(np.maximum(left, 0.0))
+        self.margins = margins(self.residuals)
+        return self
+
+    def cost(self) -> float:
+        """K-subspaces cost of the current labelling."""
+        return subspace_cost(self.residuals, self.labels)
+
+    def _basis(self, k: int, old: IntArray, changed: IntArray) -> FloatArray:
+        members = self.labels == k
+        size = int(members.sum())
+        ambient = self.X.shape[1]
+        if size < ambient or not self._may_keep:
+            self._moments.pop(k, None)
+            return top_directions(self.X[members], self.dims[k])
+        moment, age = self._moments.get(k, (None, 0))
+        came = changed[self.labels[changed] == k]
+        left = changed[old[changed] == k]
+        if moment is None or age >= REFRESH or came.size + left.size > size // 2:
+            points = self.X[members]
+            moment, age = points.T @ points, -1
+        else:
+            moment = moment + self.X[came].T @ self.X[came] - self.X[left].T @ self.X[left]
+        self._moments[k] = (moment, age + 1)
+        return _leading(moment, self.dims[k])
+
+
+def _shortened(X: FloatArray) -> FloatArray:
+    """Same points in coordinates of their span: a rotation, so that all residuals stay.
+
+    640 faces of 2,016 pixels lie in 640 dimensions; every product is then a third as long.
+    """
+    if 2 * X.shape[0] > X.shape[1]:
+        return X
+    r = np.asarray(np.linalg.qr(X.T, mode="r"))
+    return np.ascontiguousarray(r.T)
+
+
+def _leading(moment: FloatArray, dim: int) -> FloatArray:
+    """Top eigenvectors of a second moment; fewer where its rank is smaller."""
+    size = moment.shape[0]
+    values, vectors = eigh(moment, subset_by_index=[max(size - dim, 0), size - 1])
+    keep = values > size * np.finfo(float).eps * max(values[-1], 0.0)
+    return vectors[:, keep][:, ::-1]

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from superpac.affinity.tsc import TSC
+from superpac.data.synthetic import make_subspaces
+from superpac.graph.chebyshev import chebyshev_vectors
+from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets, _Operator
+from superpac.graph.spectral import normalized_affinity, spectral_embedding
+from superpac.metrics import adjusted_rand
+
+
+def naive_imputed(A: np.ndarray, known: KnownSets) -> np.ndarray:
+    """The definition, pair by pair."""
+    out = A * (2.0 / A.max())
+    for i in range(len(A)):
+        for j in range(len(A)):
+            a, b = known.set_of[i], known.set_of[j]
+            if i == j or a < 0 or b < 0:
+                continue
+            if a == b:
+                out[i, j] = 1.0
+            elif known.different is None or known.different[a, b]:
+                out[i, j] = 0.0
+    return out
+
+
+def random_case(seed: int, n: int = 24, partly: bool = False) -> tuple[np.ndarray, KnownSets]:
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.4), 1)
+    A[0, 1] = 0.5
+    A = A + A.T
+    sets = rng.integers(-1, 3, n)
+    sets[:3] = [0, 1, 2]
+    different = None
+    if partly:
+        different = np.triu(rng.random((3, 3)) < 0.5, 1)
+        different = different | different.T
+    return A, KnownSets(sets, 3, different)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), partly=st.booleans())
+def test_imputed_matrix_matches_the_definition(seed, partly):
+    A, known = random_case(seed, partly=partly)
+    got = ImputedSpectral(A, 3).matrix(known).toarray()
+    np.testing.assert_allclose(got, naive_imputed(A, known), atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), partly=st.booleans())
+def test_block_product_matches_the_formed_matrix(seed, partly):
+    A, known = random_case(seed, partly=partly)
+    model = ImputedSpectral(A, 24)
+    formed = model.matrix(known)
+    operator = model._operator(known)
+    V = np.random.default_rng(seed).normal(size=(24, 5))
+    got = operator.step(V, V, 1.0, 0.0, 0.0)
+    np.testing.assert_allclose(got, normalized_affinity(formed) @ V, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def subspace_problem():
+    X, y = make_subspaces(60, 5, 3, 20, noise=0.1, seed=3)
+    return TSC(5, q=5).affinity(X), y
+
+
+def test_warm_eigenvectors_span_the_exact_ones(subspace_problem):
+    A, y = subspace_problem
+    model = ImputedSpectral(A, 5)
+    model.exact()
+    sets = np.full(len(y), -1)
+    rng = np.random.default_rng(0)
+    for step, point in enumerate(rng.permutation(len(y))[:40]):
+        sets[point] = y[point]
+        known = KnownSets(sets.copy(), 5)
+        operator = model._operator(known)
+        assert isinstance(operator, _Operator)
+        vectors = chebyshev_vectors(operator, model._vectors, 5, sweeps=30)
+        assert vectors is not None, f"no convergence at step {step}"
+        model._vectors = vectors
+        exact = spectral_embedding(model.matrix(known), 5, random_state=0)
+        cosines = np.linalg.svd(exact.vectors.T @ vectors[:, :5], compute_uv=False)
+        assert cosines.min() > 1 - 1e-3
+
+
+def test_warm_labels_agree_with_exact_ones(subspace_problem):
+    A, y = subspace_problem
+    warm, cold = ImputedSpectral(A, 5, seed=1), ImputedSpectral(A, 5, seed=1)
+    warm.exact()
+    sets = np.full(len(y), -1)
+    agreement = []
+    for step, point in enumerate(np.random.default_rng(1).permutation(len(y))[:60]):
+        sets[point] = y[point]
+        known = KnownSets(sets.copy(), 5)
+        agreement.append(adjusted_rand(cold.exact(known, step=step), warm.warm(known, step=step)))
+    assert np.mean(agreement) > 0.97
+
+
+def test_disconnected_graph_is_followed_warm():
+    blocks = np.kron(np.eye(3), np.ones((40, 40))) * np.random.default_rng(0).uniform(
+        0.5, 1, (120, 120)
+    )
+    A = (blocks + blocks.T) * (1 - np.eye(120))
+    model = ImputedSpectral(A, 3)
+    model.exact()
+    sets = np.full(120, -1)
+    sets[[0, 1, 50, 90]] = [0, 0, 1, 2]
+    labels = model.warm(KnownSets(sets, 3), step=1)
+    truth = np.repeat(np.arange(3), 40)
+    assert adjusted_rand(truth, labels) == 1.0
+
+
+def test_original_affinity_is_never_changed(subspace_problem):
+    A, y = subspace_problem
+    before = A.copy()
+    model = ImputedSpectral(A, 5)
+    model.exact()
+    sets = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    model.matrix(KnownSets(sets, 5))
+    model.warm(KnownSets(sets, 5), step=1)
+    assert (before != A).nnz == 0
+    assert model.A.data.max() == pytest.approx(2.0)
+    np.testing.assert_array_equal(model.A.indices, before.indices)
+
+
+def test_points_without_neighbours_are_followed_warm(subspace_problem):
+    A, y = subspace_problem
+    lonely = A.tolil()
+    lonely[:4, :] = 0
+    lonely[:, :4] = 0
+    model = ImputedSpectral(lonely.tocsr(), 5, seed=1)
+    model.exact()
+    sets = np.full(len(y), -1)
+    sets[10:60:5] = y[10:60:5]
+    known = KnownSets(sets, 5)
+    operator = model._operator(known)
+    assert chebyshev_vectors(operator, model._vectors, 5, sweeps=30) is not None
+    warm = model.warm(known, step=1)
+    cold = ImputedSpectral(lonely.tocsr(), 5, seed=1).exact(known, step=1)
+    assert adjusted_rand(cold[4:], warm[4:]) > 0.95

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from superpac.errors import DisconnectedGraphWarning, InputError
+from superpac.graph import spectral
+
+
+def random_graph(n: int, density: float, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
+    return A + A.T
+
+
+def block_graph(sizes: list[int], seed: int = 0) -> np.ndarray:
+    """Dense blocks, nothing between them: one component each."""
+    blocks = [random_graph(s, 1.0, seed + i) + 0.1 * (1 - np.eye(s)) for i, s in enumerate(sizes)]
+    return sparse.block_diag(blocks).toarray()
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(5, 40), density=st.floats(0.02, 0.9), seed=st.integers(0, 999))
+def test_eigenvalues_match_a_dense_solver_on_any_graph(n, density, seed):
+    A = random_graph(n, density, seed)
+    k = min(4, n)
+    E = spectral.spectral_embedding(A, k, random_state=0)
+    S = spectral.normalized_affinity(sparse.csr_array(A)).toarray()
+    alone = A.sum(axis=1) == 0  # set aside: an empty row of S, and of the embedding
+    want = np.sort(np.linalg.eigvalsh(S[~alone][:, ~alone]))[::-1][:k]
+    if E.n_components - alone.sum() <= k <= n - alone.sum():
+        assert not E.vectors[alone].any()
+        np.testing.assert_allclose(E.values, want, atol=1e-8)
+        np.testing.assert_allclose(S @ E.vectors, E.vectors * E.values, atol=1e-7)
+        np.testing.assert_allclose(E.vectors.T @ E.vectors, np.eye(k), atol=1e-8)
+
+
+def test_large_disconnected_graph_gives_every_copy_of_the_eigenvalue_one():
+    sizes = [400, 350, 310, 320, 330]
+    A = block_graph(sizes)
+    E = spectral.spectral_embedding(A, 8, random_state=0)
+    assert E.n_components == 5
+    assert np.sum(np.abs(E.values - 1) < 1e-10) == 5
+    labels = spectral.spectral_clustering(A, 5, random_state=0)
+    truth = np.repeat(np.arange(5), sizes)
+    assert all(len(set(labels[truth == c])) == 1 for c in range(5))
+    assert len(set(labels)) == 5
+
+
+def test_more_components_than_clusters_warns_and_ignores_the_crumbs():
+    A = block_graph([60, 60, 1, 1, 2])
+    with pytest.warns(DisconnectedGraphWarning, match="5 connected components for 2 clusters"):
+        labels = spectral.spectral_clustering(A, 2, random_state=0)
+    assert len(set(labels[:60])) == 1
+    assert len(set(labels[60:120])) == 1
+    assert labels[0] != labels[60]
+
+
+@pytest.mark.filterwarnings("ignore::superpac.errors.DisconnectedGraphWarning")
+def test_points_without_neighbours_take_no_cluster():
+    A = random_graph(80, 0.0, 0)
+    A[:76, :76] = block_graph([40, 36]) + 0.001 * (1 - np.eye(76))
+    labels = spectral.spectral_clustering(A, 2 + 3, random_state=0)
+    assert len(set(labels[:76])) == 5
+    two = spectral.spectral_clustering(A, 2, random_state=0)
+    assert len(set(two[:40])) == len(set(two[40:76])) == 1
+
+
+@pytest.mark.filterwarnings("ignore::superpac.errors.DisconnectedGraphWarning")
+def test_no_edges_at_all_is_survived():
+    labels = spectral.spectral_clustering(np.zeros((6, 6)), 3, random_state=0)
+    assert labels.shape == (6,)
+    assert labels.min() >= 0
+
+
+def test_same_seed_same_labels():
+    A = random_graph(400, 0.05, 1)
+    first = spectral.spectral_clustering(A, 5, random_state=3)
+    np.testing.assert_array_equal(first, spectral.spectral_clustering(A, 5, random_state=3))
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (np.ones((2, 3)), "square"),
+        (np.array([[0, -1.0], [-1, 0]]), "negative"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "finite"),
+        (np.array([[0, 1.0], [0.5, 0]]), "symmetric"),
+        ("text", "square"),
+    ],
+)
+def test_bad_affinities_are_refused_in_one_sentence(bad, words):
+    with pytest.raises(InputError, match=words):
+        spectral.spectral_clustering(bad, 2)
+
+
+def test_too_many_clusters_is_refused():
+    with pytest.raises(InputError, match="between 1 and n = 4"):
+        spectral.spectral_clustering(random_graph(4, 1.0, 0), 9)
+
+
+def test_one_cluster():
+    assert set(spectral.spectral_clustering(random_graph(10, 0.5, 0), 1, random_state=0)) == {0}

@@ -1,0 +1,94 @@
+"""Exports: a folder for each cluster, COCO-style JSON, names that follow their items."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from superpac.data import Dataset, load
+from superpac.errors import InputError
+from superpac.session import exports
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+
+
+def two_groups(n: int = 6) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.repeat(np.eye(2), n, axis=0) + rng.normal(0, 0.01, (2 * n, 2))
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for n in range(12):
+        pixels = np.zeros((6, 6), dtype=np.uint8)
+        pixels[:, :3] = 200 if n % 2 else 0
+        pixels[:, 3:] = 0 if n % 2 else 200
+        pixels[n // 2 % 6, 1] += 20 + n
+        Image.fromarray(pixels).save(folder / f"{n:02d}.png")
+    return load(str(folder))
+
+
+def test_a_folder_a_cluster_with_links_or_copies(pictures, tmp_path):
+    session = Session.create(pictures, Spec(2, affinity="tsc:q=2", dim=1))
+    session.rename("left/../side", item=0)
+    session.set_aside(11)
+    labels = session.labels()
+    for how in ("folders", "folders-copy"):
+        root = exports.export(session, tmp_path / how, how)
+        found = {p.name: p for p in root.rglob("*.png")}
+        assert sorted(found) == [f"{n:02d}.png" for n in range(11)]
+        for n in range(11):
+            path = found[f"{n:02d}.png"]
+            assert path.is_symlink() == (how == "folders")
+            assert path.read_bytes() == pictures.paths[n].read_bytes()
+            assert path.parent.parent == root
+            assert path.parent.name.startswith(f"{labels[n]:02d}")
+        with pytest.raises(InputError, match="not empty"):
+            exports.export(session, tmp_path / how, how)
+
+
+def test_points_without_files_are_drawn_and_hostile_names_stay_inside(tmp_path):
+    ids = ["../../x", "/etc/passwd", "a\\b", "..", "a", "A", ".hidden", "con?*", "x" * 300, "é"]
+    ids += ["\u202e.png", "same"]
+    data = Dataset(two_groups(), ids=ids)
+    session = Session.create(data, Spec(2, affinity="tsc:q=2", dim=1))
+    root = exports.write_folders(session, tmp_path / "out")
+    files = [p for p in root.rglob("*") if p.is_file()]
+    assert len(files) == 12
+    assert all(p.resolve().is_relative_to(root.resolve()) for p in files)
+    assert list(tmp_path.iterdir()) == [root]
+    buffer = io.BytesIO()
+    exports.folders_zip(session, buffer)
+    with zipfile.ZipFile(buffer) as bundle:
+        names = bundle.namelist()
+        assert len({n.lower() for n in names}) == 12
+        assert all(n.count("/") == 1 and not n.startswith(("/", ".")) for n in names)
+
+
+def test_coco_names_every_image_once(pictures):
+    session = Session.create(pictures, Spec(2, affinity="tsc:q=2", dim=1))
+    session.rename("left", item=1)
+    found = json.loads(exports.as_coco(session))
+    labels = session.labels()
+    assert [i["id"] for i in found["images"]] == list(range(12))
+    assert [a["category_id"] for a in found["annotations"]] == labels.tolist()
+    names = {c["id"]: c["name"] for c in found["categories"]}
+    assert names[int(labels[1])] == "left"
+
+
+def test_a_name_goes_with_its_item_and_can_be_taken_back():
+    session = Session.create(Dataset(two_groups()), Spec(2, affinity="tsc:q=2", dim=1))
+    labels = session.labels()
+    session.rename("old", item=0)
+    session.rename("new", item=1)
+    assert exports.cluster_names(session, labels) == {int(labels[0]): "new"}
+    assert exports.cluster_names(session, 1 - labels) == {1 - int(labels[0]): "new"}
+    session.undo()
+    assert exports.cluster_names(session, labels) == {int(labels[0]): "old"}

@@ -1,0 +1,172 @@
+"""SUPERPAC-D: fewer questions, labels that respect answers, a function of the log."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from superpac.affinity.tsc import TSC
+from superpac.answers.constraints import Constraints
+from superpac.answers.links import Link
+from superpac.data.synthetic import make_subspaces
+from superpac.metrics import clustering_error
+from superpac.strategies import make_strategy
+from superpac.strategies.base import Problem, State
+from superpac.strategies.superpac_d.strategy import SuperpacD
+
+
+def small(seed: int = 0, n_clusters: int = 4) -> tuple[Problem, np.ndarray]:
+    X, y = make_subspaces(30, n_clusters, 3, 15, noise=0.15, seed=seed)
+    return Problem(X, TSC(n_clusters, q=4).affinity(X), n_clusters, 3, seed), y
+
+
+def answer(state: State, i: int, j: int, y: np.ndarray) -> None:
+    said = "same" if y[i] == y[j] else "different"
+    state.constraints.add(i, j, said, seq=state.n_answers + 1)
+    state.answers.append(Link(state.n_answers + 1, i, j, said))
+
+
+def play(strategy: SuperpacD, y: np.ndarray, questions: int) -> tuple[State, list[float]]:
+    state = State(Constraints(len(y)))
+    errors = [clustering_error(y, strategy.labels(state))]
+    for _ in range(questions):
+        question = strategy.propose(state)
+        if question is None:
+            break
+        answer(state, question.i, question.j, y)
+        errors.append(clustering_error(y, strategy.labels(state)))
+    return state, errors
+
+
+def test_it_reaches_zero_error_and_ends():
+    problem, y = small()
+    state, errors = play(SuperpacD(problem), y, 5000)
+    assert errors[-1] == 0
+    assert state.n_answers < 5000
+
+
+def test_labels_never_break_an_answer():
+    problem, y = small(1)
+    strategy = SuperpacD(problem)
+    state = State(Constraints(len(y)))
+    rng = np.random.default_rng(0)
+    for step in range(150):
+        if step % 3 == 0:  # answers may come from elsewhere too
+            i, j = (int(p) for p in rng.choice(len(y), 2, replace=False))
+        else:
+            question = strategy.propose(state)
+            if question is None:
+                break
+            i, j = question.i, question.j
+        answer(state, i, j, y)
+        labels = strategy.labels(state)
+        for link in state.answers:
+            assert (labels[link.i] == labels[link.j]) == (link.answer == "same")
+
+
+def test_it_is_a_function_of_the_log():
+    problem, y = small(2)
+    state, _ = play(SuperpacD(problem), y, 40)
+    anew, undone = SuperpacD(problem), SuperpacD(problem)
+    expected = anew.propose(State(state.constraints, state.answers[:30]))
+    undone.labels(state)
+    found = undone.propose(State(state.constraints, state.answers[:30], revision=1))
+    assert (found.i, found.j) == (expected.i, expected.j)
+    np.testing.assert_array_equal(
+        undone.labels(State(state.constraints, state.answers[:30], revision=1)),
+        anew.labels(State(state.constraints, state.answers[:30])),
+    )
+
+
+def test_unsure_skipped_bad_and_avoided_are_not_asked():
+    problem, y = small(3)
+    strategy = SuperpacD(problem)
+    state = State(Constraints(len(y)))
+    for step in range(60):
+        question = strategy.propose(state, avoid=frozenset({5, 6, 7}))
+        assert question is not None
+        i, j = question.i, question.j
+        pair = (min(i, j), max(i, j))
+        assert not state.constraints.is_unsure(i, j)
+        assert pair not in state.skipped
+        assert not {i, j} & (state.bad | {5, 6, 7})
+        if step % 4 == 0:
+            state.constraints.add(i, j, "unsure", seq=step)
+            state.answers.append(Link(step, i, j, "unsure"))
+        elif step % 4 == 1:
+            state.skipped[pair] = state.n_answers + 1000
+        elif step % 4 == 2:
+            state.bad.add(i)
+        else:
+            answer(state, i, j, y)
+
+
+def test_the_graph_may_be_in_pieces_and_have_lone_points():
+    problem, y = small(4)
+    A = problem.affinity.toarray()
+    A[:3], A[:, :3] = 0, 0
+    A[:60, 60:], A[60:, :60] = 0, 0
+    from scipy import sparse
+
+    broken = Problem(problem.X, sparse.csr_array(A), problem.n_clusters, problem.dim)
+    _, errors = play(SuperpacD(broken), y, 4000)
+    assert errors[-1] == 0
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_very_few_clusters(k):
+    X, y = make_subspaces(12, k, 2, 8, seed=0)
+    problem = Problem(X, TSC(k, q=3).affinity(X), k, 2)
+    _, errors = play(SuperpacD(problem), y, 500)
+    assert errors[-1] == 0
+
+
+def test_it_asks_far_less_than_superpac():
+    problem, y = small(7, n_clusters=6)
+    needed = {}
+    for name in ("superpac", "superpac-d"):
+        _, errors = play(make_strategy(name, problem), y, 250)
+        below = np.flatnonzero(np.array(errors) <= 0.01)
+        needed[name] = below[0] if below.size else 250
+    assert needed["superpac-d"] <= 0.7 * needed["superpac"]
+
+
+def test_wrong_answers_are_found_and_outvoted():
+    """Each answer is wrong with 4%; the error stays low and the culprits are named."""
+    for seed in (0, 1):
+        problem, y = small(seed)
+        strategy = SuperpacD(problem)
+        state = State(Constraints(len(y)))
+        rng = np.random.default_rng(seed)
+        lies = set()
+        for step in range(250):
+            question = strategy.propose(state)
+            if question is None:
+                break
+            same = bool(y[question.i] == y[question.j])
+            if rng.random() < 0.04:
+                same = not same
+                lies.add(step)
+            said = "same" if same else "different"
+            state.answers.append(Link(step, question.i, question.j, said))
+        assert lies
+        assert clustering_error(y, strategy.labels(state)) <= 0.06
+        found = {link.seq for link in strategy.votes.mistaken()}
+        assert found
+        assert len(found & lies) >= 0.7 * len(found)
+        assert strategy.votes.rate > 0.008
+
+
+def test_right_answers_are_hardly_asked_twice():
+    problem, y = small(6, n_clusters=6)
+    state, _ = play(SuperpacD(problem), y, 200)
+    pairs = {(min(a.i, a.j), max(a.i, a.j)) for a in state.answers}
+    assert len(state.answers) - len(pairs) <= 0.06 * len(state.answers)
+
+
+def test_without_doubt_nothing_is_asked_twice():
+    problem, y = small(6)
+    state, errors = play(SuperpacD(problem, doubt=False), y, 2000)
+    pairs = {(min(a.i, a.j), max(a.i, a.j)) for a in state.answers}
+    assert len(pairs) == len(state.answers)
+    assert errors[-1] == 0

@@ -1,0 +1,243 @@
+"""A real labelling server for the tests: ``superpac label`` in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from postgres import unavailable
+from superpac.answers.events import Event
+from superpac.data import load
+from superpac.store import open_store
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_ARGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+_RUN = "import sys; sys.argv[0] = 'superpac'; from superpac import cli; cli.main()"
+
+
+def digits_file(folder: Path, classes: int = 5, per_class: int = 40) -> Path:
+    """Write a few digits to a file; the ids say the class only to those who know how."""
+    part = load("digits").sample_classes(classes, per_class, seed=1)
+    path = folder / "digits.npz"
+    images = part.X.reshape(-1, 8, 8)
+    np.savez(path, X=images, ids=np.array([f"{n:03d}" for n in range(len(part))]))
+    np.save(folder / "truth.npy", part.y)
+    return path
+
+
+class LabelServer:
+    """Runs ``superpac label`` on a free port; `args` are added to the command."""
+
+    def __init__(
+        self, folder: Path, data: Path | str, *args: str, k: int = 5, store: str | None = None
+    ) -> None:
+        self.folder = folder
+        self.store = store or str(folder / "answers.sqlite3")
+        self.token_file = folder / "token"
+        self.command = [
+            *(sys.executable, "-c", _RUN, "label", str(data), "-k", str(k), "--no-browser"),
+            *("--affinity", "tsc:q=4", "--store", self.store),
+            *(() if data == "usps" else ("--dim", "3")),
+            *("--token-file", str(self.token_file), *args),
+        ]
+        self.port = 0
+        self.process: subprocess.Popen[str] | None = None
+        self.start()
+
+    def start(self) -> None:
+        errors = (self.folder / "stderr.txt").open("a")
+        self.process = subprocess.Popen(
+            [*self.command, "--port", str(self.port)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env={**os.environ, "NUMBA_NUM_THREADS": "1"},
+        )
+        errors.close()
+        line = self.process.stdout.readline()
+        found = re.search(r"(http://\S+:(\d+)/)\?token=(\S+)", line)
+        assert found, f"{line!r}; {(self.folder / 'stderr.txt').read_text()[-2000:]}"
+        self.line = line
+        self.url, self.token = found[0], found[3]
+        self.origin = found[1].rstrip("/")
+        self.port = int(found[2])
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def client(self, **headers: str) -> httpx.Client:
+        auth = {"Authorization": f"Bearer {self.token}"}
+        return httpx.Client(base_url=self.origin, headers={**auth, **headers}, timeout=30)
+
+    def wait_ready(self, timeout: float = 120.0) -> LabelServer:
+        end = time.monotonic() + timeout
+        with self.client() as client:
+            while True:
+                with contextlib.suppress(httpx.TransportError):
+                    found = client.get("/api/session").json()
+                    assert found["phase"] != "failed", found
+                    if found["usable"]:
+                        return self
+                assert time.monotonic() < end, "the server did not get ready"
+                time.sleep(0.1)
+
+    def events(self) -> list[Event]:
+        with open_store(self.store, read_only=True) as store:
+            return store.open(store.sessions()[0].info.id).events()
+
+    def kill(self, how: int = signal.SIGKILL) -> None:
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.send_signal(how)
+            self.process.wait(timeout=30)
+            self.process.stdout.close()
+            self.process = None
+
+    def stop(self) -> None:
+        self.kill(signal.SIGTERM)
+
+
+class Robot:
+    """Answers through the API the way another tool would."""
+
+    def __init__(self, client: httpx.Client, truth: np.ndarray, name: str = "") -> None:
+        self.client, self.truth, self.name = client, truth, name
+        self.keys = 0
+        self.question: dict[str, Any] | None = None
+
+    def ask(self, shape: str = "pair") -> dict[str, Any]:
+        answer = self.client.post("/api/question", json={"annotator": self.name, "shape": shape})
+        answer.raise_for_status()
+        self.question = answer.json()["question"]
+        return self.question
+
+    def body(self, said: str | None = None) -> dict[str, Any]:
+        q = self.question
+        i, j = q["item"]["item"], q["others"][0]["item"]
+        self.keys += 1
+        right = "same" if self.truth[i] == self.truth[j] else "different"
+        return {
+            "annotator": self.name,
+            "key": f"{re.sub('[^a-z0-9]', '', self.name)}-{id(self)}-{self.keys:06d}"[-60:],
+            "i": i,
+            "j": j,
+            "answer": said or right,
+            "seq": q["seq"],
+            "elapsed_ms": 700,
+        }
+
+    def answer(self, said: str | None = None) -> httpx.Response:
+        if self.question is None:
+            self.ask()
+        reply = self.client.post("/api/answers", json=self.body(said))
+        self.question = reply.json().get("question")
+        return reply
+
+
+@pytest.fixture
+def strict_server(tmp_path: Path) -> Iterator[LabelServer]:
+    """Takes answers as law, with a strategy that has no belief."""
+    server = LabelServer(tmp_path, digits_file(tmp_path), "--strategy", "superpac-pinned")
+    yield server.wait_ready()
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def label_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelServer]:
+    """One server on 200 digits for the tests that do not end it."""
+    folder = tmp_path_factory.mktemp("label")
+    server = LabelServer(folder, digits_file(folder)).wait_ready()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, the system's own."""
+    if not Path(CHROMIUM).exists():
+        unavailable("Chromium is not installed")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """Return a fresh page; an error in it fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert not errors, errors
+
+
+class Person:
+    """Looks at the page and answers by its keys."""
+
+    def __init__(self, page: Page, truth: np.ndarray) -> None:
+        self.page, self.truth = page, truth
+
+    def wait(self) -> Person:
+        self.page.wait_for_selector("#ask:not([hidden]) #stage .card", timeout=90_000)
+        return self
+
+    def shown(self) -> tuple[int, int]:
+        names = self.page.eval_on_selector_all(
+            "#stage figcaption", "all => all.map(e => e.textContent)"
+        )
+        return int(names[0]), int(names[1])
+
+    def right(self) -> str:
+        i, j = self.shown()
+        return "s" if self.truth[i] == self.truth[j] else "d"
+
+    def press(self, key: str) -> None:
+        """Press a key and wait for the next question."""
+        before = self.page.inner_text("#stage")
+        self.page.wait_for_timeout(140)
+        self.page.keyboard.press(key)
+        self.page.wait_for_function(
+            "before => !document.getElementById('ask').classList.contains('busy')"
+            " && document.getElementById('stage').innerText !== before",
+            arg=before,
+            timeout=60_000,
+        )
+
+    def answer(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.press(self.right())
+
+
+def crowding() -> float:
+    """How much longer than its own time a plain loop takes: 1 where nobody else computes."""
+    begun, own = time.perf_counter(), time.thread_time()
+    total = 0
+    for number in range(5_000_000):
+        total += number
+    return max(1.0, (time.perf_counter() - begun) / (time.thread_time() - own))
