@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from superpac.estimator import ActiveSubspaceClustering
     from superpac.graph.spectral import spectral_clustering, spectral_embedding
     from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
-    from superpac.session.session import Question, Receipt, Session
+    from superpac.session.questions import Question, Receipt
+    from superpac.session.session import Session
     from superpac.session.spec import Spec
     from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
     from superpac.strategies import make_strategy
@@ -26,8 +27,8 @@ _HOMES = {
     "Dataset": "data",
     "InputError": "errors",
     "NoisyOracle": "simulation.oracles",
-    "Question": "session.session",
-    "Receipt": "session.session",
+    "Question": "session.questions",
+    "Receipt": "session.questions",
     "Session": "session.session",
     "Spec": "session.spec",
     "SuperpacError": "errors",

@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from superpac.data import Dataset
-from superpac.session.session import Question, Receipt, Session
+from superpac.session.questions import Question, Receipt
+from superpac.session.session import Session
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 from superpac.session.stopping import reached
 

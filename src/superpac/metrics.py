@@ -1,6 +1,6 @@
-"""How good a clustering or an affinity is, measured against true labels.
+"""How good a clustering or an affinity is, measured against true labels; aligning two labellings.
 
-Truth is used here and nowhere else in a run: no function of this module feeds a strategy.
+Measures are for people and experiments: none of them feeds a strategy.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
-
-IntArray = NDArray[np.int64]
 
 _DENSE_LIMIT = 600  # below this a full symmetric eigensolve is faster than Lanczos, and exact
 
@@ -31,12 +30,12 @@ class Connectivity(NamedTuple):
     mean : float
         Mean over the same classes.
     classes : ndarray of float
-        One value a class, in sorted order of the labels; nan for a class of one point.
+        One value per class, in sorted order of the labels; nan for a class of one point.
     """
 
     minimum: float
     mean: float
-    classes: NDArray[np.float64]
+    classes: FloatArray
 
 
 def contingency(y_true: ArrayLike, y_pred: ArrayLike) -> IntArray:
@@ -97,42 +96,41 @@ def clustering_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     return (total - int(table[rows, cols].sum())) / total
 
 
-def match_labels(y_true: ArrayLike, y_pred: ArrayLike) -> IntArray:
-    """Rename the clusters of `y_pred` after the classes they match best in `y_true`.
+def align_labels(labels: ArrayLike, reference: ArrayLike) -> IntArray:
+    """Rename clusters so that as many points as possible have the label of the reference.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of int of shape (n_samples,)
-        True classes and estimated clusters.
+    labels, reference : array-like of int of shape (n_samples,)
+        Clusters to rename, and the classes or earlier clusters to name them after.
 
     Returns
     -------
     ndarray of int of shape (n_samples,)
-        The partition of `y_pred` in the names of `y_true`. Clusters beyond the number of classes
-        get the next numbers after the largest class, so that none is merged with another.
+        The partition of `labels` in the names of `reference`. Clusters that find no partner get
+        the lowest numbers that the reference does not use, so that none is merged with another.
 
     Examples
     --------
-    >>> match_labels([0, 0, 1, 1], [8, 8, 3, 8])
+    >>> align_labels([8, 8, 3, 8], [0, 0, 1, 1])
     array([0, 0, 1, 0])
-    >>> match_labels([4, 4, 4, 4], [0, 0, 0, 1])
-    array([4, 4, 4, 5])
+    >>> align_labels([5, 5, 5, 9], [0, 0, 0, 0])
+    array([0, 0, 0, 1])
     """
-    true, pred = _label_pair(y_true, y_pred)
-    if true.dtype.kind not in "iub" or pred.dtype.kind not in "iub":
+    given, wanted = _label_pair(labels, reference, "labels", "reference")
+    if given.dtype.kind not in "iub" or wanted.dtype.kind not in "iub":
         raise InputError(
-            f"match_labels needs whole-number labels, but was given {true.dtype} and {pred.dtype}; "
-            "number the labels first, for example with np.unique(labels, return_inverse=True)."
+            f"align_labels needs whole-number labels. Got {given.dtype} and {wanted.dtype} "
+            "instead; number the labels, for example with np.unique(labels, return_inverse=True)."
         )
-    cols = _codes(pred)
-    classes = np.unique(true).astype(np.int64)
-    table = _table(_codes(true), cols)
-    matched_rows, matched_cols = linear_sum_assignment(table, maximize=True)
-    names = np.full(table.shape[1], -1, dtype=np.int64)
-    names[matched_cols] = classes[matched_rows]
-    left = np.setdiff1d(np.arange(table.shape[1]), matched_cols)
-    names[left] = classes[-1] + 1 + np.arange(left.size)
-    return names[cols]
+    codes, taken = _codes(given), np.unique(wanted).astype(np.intp)
+    table = _table(codes, _codes(wanted))
+    matched, partner = linear_sum_assignment(table, maximize=True)
+    alone = np.setdiff1d(np.arange(table.shape[0]), matched)
+    names = np.empty(table.shape[0], dtype=np.intp)
+    names[matched] = taken[partner]
+    names[alone] = np.setdiff1d(np.arange(taken.size + alone.size), taken)[: alone.size]
+    return names[codes]
 
 
 def adjusted_rand(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -296,6 +294,7 @@ def subspace_preserving_error(weights: Any, y: ArrayLike) -> float:
 
 
 def _labels(y: ArrayLike, name: str) -> NDArray:
+    """Check one label per point, none of them missing."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
         raise InputError(
@@ -309,13 +308,17 @@ def _labels(y: ArrayLike, name: str) -> NDArray:
     return labels
 
 
-def _label_pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray, NDArray]:
-    true, pred = _labels(y_true, "y_true"), _labels(y_pred, "y_pred")
-    if true.size != pred.size:
+def _label_pair(
+    first: ArrayLike, second: ArrayLike, first_name: str = "y_true", second_name: str = "y_pred"
+) -> tuple[NDArray, NDArray]:
+    """Check that two labellings are of the same points."""
+    one, two = _labels(first, first_name), _labels(second, second_name)
+    if one.size != two.size:
         raise InputError(
-            f"y_true and y_pred must label the same points. Got {true.size} and {pred.size} labels."
+            f"{first_name} and {second_name} must label the same points. "
+            f"Got {one.size} and {two.size} labels."
         )
-    return true, pred
+    return one, two
 
 
 def _codes(labels: NDArray) -> IntArray:
@@ -323,11 +326,11 @@ def _codes(labels: NDArray) -> IntArray:
     if labels.dtype.kind in "iub":
         low, high = int(labels.min()), int(labels.max())
         if high - low <= 4 * labels.size + 1024:
-            codes = labels.astype(np.int64) - low
+            codes = labels.astype(np.intp) - low
             present = np.bincount(codes) > 0
             return codes if present.all() else (np.cumsum(present) - 1)[codes]
     try:
-        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+        return np.unique(labels, return_inverse=True)[1].astype(np.intp)
     except TypeError as error:
         raise InputError(
             "The labels mix kinds that cannot be compared; use all numbers or all text."
@@ -335,6 +338,7 @@ def _codes(labels: NDArray) -> IntArray:
 
 
 def _table(rows: IntArray, cols: IntArray) -> IntArray:
+    """Points of each pair of codes."""
     shape = int(rows.max()) + 1, int(cols.max()) + 1
     return np.bincount(rows * shape[1] + cols, minlength=shape[0] * shape[1]).reshape(shape)
 
@@ -356,7 +360,8 @@ def _square(matrix: Any) -> sparse.csr_array:
 def _same_length(points: int, labels: int) -> None:
     if points != labels:
         raise InputError(
-            f"The matrix has {points} points but there are {labels} labels; give one label a point."
+            f"The matrix has {points} points but there are {labels} labels; "
+            "give one label per point."
         )
 
 

@@ -15,15 +15,15 @@ from labelling import digits_file
 from superpac.data import load
 from superpac.session.spec import Spec
 from superpac.store import open_store
-from superpac.web.room import Room, find_or_create
+from superpac.web.workspace import Workspace, find_or_create
 
 
-def make_room(folder, **options) -> Room:
+def make_workspace(folder, **options) -> Workspace:
     data = load(str(digits_file(folder)))
     store = open_store(folder / "s.sqlite3")
     spec = Spec(5, "tsc:q=4", "superpac-pinned", {"explore": 0}, 3)
     log, _ = find_or_create(store, data, spec, None, {"what": "digits.npz"})
-    return Room(data, store, log, **options)
+    return Workspace(data, store, log, **options)
 
 
 def wait_until(test, timeout: float) -> float:
@@ -35,73 +35,73 @@ def wait_until(test, timeout: float) -> float:
 
 
 @pytest.fixture
-def room(tmp_path):
-    found = make_room(tmp_path, hang_after=1.5)
+def workspace(tmp_path):
+    found = make_workspace(tmp_path, hang_after=1.5)
     found.start()
-    wait_until(lambda: found.desk.model() is not None, 90)
+    wait_until(lambda: found.service.model() is not None, 90)
     yield found
     found.stop()
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_21_answers_are_safe_while_the_worker_dies_or_hangs(room, tmp_path, how):
+def test_21_answers_are_safe_while_the_worker_dies_or_hangs(workspace, tmp_path, how):
     truth = np.load(tmp_path / "truth.npy")
-    desk = room.desk
+    service = workspace.service
     seqs = []
     for n in range(8):
-        asked = desk.ask("ann")
+        asked = service.ask("ann")
         if n == 4:
-            old = desk.keeper.pid
+            old = service.models.pid
             os.kill(old, how)
         pair = (asked.item, asked.others[0])
         said = "same" if truth[pair[0]] == truth[pair[1]] else "different"
         begun = time.monotonic()
-        seqs.append(desk.answer("ann", pair, said, seq=asked.seq, key=f"key-{n:05d}").seq)
-        assert desk.ask("ann") is not None, "the page has no question"
+        seqs.append(service.answer("ann", pair, said, seq=asked.seq, key=f"key-{n:05d}").seq)
+        assert service.ask("ann") is not None, "the page has no question"
         assert time.monotonic() - begun < 1.0, "the page waited for the computing process"
-    wait_until(lambda: desk.keeper.pid not in (None, old), 5.0)
-    assert desk.settle(10.0), "the new process does not compute"
+    wait_until(lambda: service.models.pid not in (None, old), 5.0)
+    assert service.settle(10.0), "the new process does not compute"
     assert seqs == list(range(1, 9))
-    assert [e.seq for e in desk.session.log.events()] == seqs
-    labels = desk.session.labels()
-    for event in desk.session.events:
+    assert [e.seq for e in service.session.log.events()] == seqs
+    labels = service.session.labels()
+    for event in service.session.events:
         same = labels[event.body["i"]] == labels[event.body["j"]]
         assert same == (event.body["answer"] == "same")
 
 
-def test_21_a_process_that_dies_again_and_again_is_given_up_and_the_page_goes_on(room):
-    desk = room.desk
+def test_21_a_process_that_dies_again_and_again_is_given_up_and_the_page_goes_on(workspace):
+    service = workspace.service
 
     def kill() -> bool:
-        pid = desk.keeper.pid
+        pid = service.models.pid
         if pid is not None:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 return False
-        return desk.status().phase == "failed"
+        return service.status().phase == "failed"
 
     wait_until(kill, 60.0)
-    asked = desk.ask("ann")
-    receipt = desk.answer(
+    asked = service.ask("ann")
+    receipt = service.answer(
         "ann", (asked.item, asked.others[0]), "different", seq=asked.seq, key="after-all"
     )
     assert receipt.seq == 1
-    assert desk.ask("ann") is not None
-    assert desk.keeper.again()
-    assert desk.settle(60.0)
+    assert service.ask("ann") is not None
+    assert service.models.again()
+    assert service.settle(60.0)
 
 
 def test_the_first_clustering_can_be_cancelled_and_begun_again(tmp_path):
-    room = make_room(tmp_path)
-    room.start()
-    assert room.desk.keeper.cancel()
-    wait_until(lambda: room.desk.keeper.pid is None, 10.0)
-    assert room.desk.status().phase == "cancelled"
-    assert room.desk.model() is None
-    assert room.desk.keeper.again()
-    wait_until(lambda: room.desk.model() is not None, 90.0)
-    room.stop()
+    workspace = make_workspace(tmp_path)
+    workspace.start()
+    assert workspace.service.models.cancel()
+    wait_until(lambda: workspace.service.models.pid is None, 10.0)
+    assert workspace.service.status().phase == "cancelled"
+    assert workspace.service.model() is None
+    assert workspace.service.models.again()
+    wait_until(lambda: workspace.service.model() is not None, 90.0)
+    workspace.stop()
 
 
 def test_23_starting_and_stopping_leaks_nothing(tmp_path, fault_count):
@@ -110,10 +110,10 @@ def test_23_starting_and_stopping_leaks_nothing(tmp_path, fault_count):
     def cycle(n: int) -> None:
         folder = tmp_path / str(n)
         folder.mkdir()
-        room = make_room(folder)
-        room.start()
-        wait_until(lambda: room.desk.model() is not None, 90.0)
-        room.stop()
+        workspace = make_workspace(folder)
+        workspace.start()
+        wait_until(lambda: workspace.service.model() is not None, 90.0)
+        workspace.stop()
 
     cycle(0)
     files, threads = process.num_fds(), threading.active_count()

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import numpy as np
 
-from superpac.answers.constraints import Constraints
 from superpac.answers.links import Link
-from superpac.strategies import State, Strategy
+from superpac.answers.state import State
+from superpac.strategies import Proposal, Strategy
 
 
-def tell(state: State, i: int, j: int, answer: str) -> None:
-    seq = state.n_answers + 1
-    state.constraints.add(i, j, answer, seq)
-    state.answers.append(Link(seq, i, j, answer))
+def tell(state: State, i: int, j: int, answer: str, confirm: bool = False) -> None:
+    confirm = confirm and answer == "same"
+    state.hear(Link(state.n_answers + 1, i, j, answer, confirm=confirm))
+
+
+def first(strategy: Strategy, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+    """Give the best question, None when nothing is left."""
+    return next(iter(strategy.propose(state, 1, avoid)), None)
 
 
 def drive(
     strategy: Strategy, y: np.ndarray, questions: int, state: State | None = None
 ) -> tuple[State, list[tuple[int, int]]]:
     """Give the state and the pairs asked; fails on a question whose answer is implied."""
-    state = state or State(Constraints(len(y)))
+    state = state or State(len(y))
     asked = []
     for _ in range(questions):
-        question = strategy.propose(state)
+        question = first(strategy, state)
         if question is None:
             break
-        assert state.constraints.implied(question.i, question.j) is None
-        tell(
-            state, question.i, question.j, "same" if y[question.i] == y[question.j] else "different"
-        )
-        asked.append((question.i, question.j))
+        i, j = question.i, question.j
+        assert state.constraints.implied(i, j) is None
+        tell(state, i, j, "same" if y[i] == y[j] else "different", question.confirm)
+        asked.append((i, j))
     return state, asked
 
 
 def prefix(state: State, cut: int, revision: int = 0) -> State:
     """Give the state after the first `cut` answers."""
-    part = State(Constraints(state.constraints.n), revision=revision)
-    for link in state.answers[:cut]:
-        part.constraints.add(link.i, link.j, link.answer, link.seq)
-        part.answers.append(link)
+    part = State.of(state.n, state.answers[:cut])
+    part.revision = revision
     return part

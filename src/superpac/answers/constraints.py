@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.answers.conflict import Conflict
 from superpac.answers.links import (
     ANSWERS,
     DIFFERENT,
@@ -30,6 +29,42 @@ from superpac.answers.links import (
 from superpac.errors import ContradictionError, InputError
 
 IntArray = NDArray[np.int64]
+
+
+class Conflict:
+    """An answer that :meth:`Constraints.fold` left out because earlier ones imply the opposite.
+
+    Attributes
+    ----------
+    seq, i, j, answer
+        The answer as it was given.
+    """
+
+    def __init__(
+        self, owner: Constraints, seq: int, i: int, j: int, answer: str, position: int
+    ) -> None:
+        self.seq, self.i, self.j, self.answer = seq, i, j, answer
+        self._owner, self._position = owner, position
+        self._chain: tuple[Link, ...] | None = None
+
+    @property
+    def chain(self) -> tuple[Link, ...]:
+        """Shortest chain of earlier answers that implies the opposite."""
+        if self._chain is None:
+            crossings = 1 if self.answer == SAME else 0
+            self._chain = self._owner._path(self.i, self.j, crossings, self._position)
+        return self._chain
+
+    @property
+    def message(self) -> str:
+        """The sentence a person is shown."""
+        return f"{describe(self.chain, self._owner.names)}; you said {self.answer}"
+
+    def _of(self, owner: Constraints) -> Conflict:
+        return Conflict(owner, self.seq, self.i, self.j, self.answer, self._position)
+
+    def __repr__(self) -> str:
+        return f"Conflict(seq={self.seq}, i={self.i}, j={self.j}, answer={self.answer!r})"
 
 
 class Constraints:
@@ -80,7 +115,6 @@ class Constraints:
         self._cuts: dict[int, list[int]] = {}
         self._indexed = 0
         self._first: dict[int, int] = {}  # point -> smallest seq of an answer about it
-        self._unsure: dict[tuple[int, int], int] = {}
         # root -> (smallest seq, sorted members), made when asked for
         self._groups: dict[int, tuple[int, IntArray]] = {}
 
@@ -163,7 +197,7 @@ class Constraints:
         i, j : int
             The two points.
         answer : {"same", "different", "unsure"}
-            "Unsure" is remembered and implies nothing.
+            "Unsure" implies nothing and is not kept.
         seq : int
             Sequence number of the answer, used in messages.
 
@@ -213,18 +247,9 @@ class Constraints:
             return ()
         return self._path(index(i), index(j), int(known == DIFFERENT), len(self._log))
 
-    def answered(self, i: int, j: int) -> bool:
-        """Whether this very pair was answered "same" or "different", taken in or left out."""
-        self._index()
-        point = min((i, j), key=lambda p: len(self._links.get(p, ())) + len(self._cuts.get(p, ())))
-        about = (*self._links.get(point, ()), *self._cuts.get(point, ()))
-        if any(self._log[position].i + self._log[position].j == i + j for position in about):
-            return True
-        return any({left.i, left.j} == {i, j} for left in self.conflicts)
-
-    def is_unsure(self, i: int, j: int) -> bool:
-        """Whether this very pair was answered "unsure" and not decided by a later answer."""
-        return (min(i, j), max(i, j)) in self._unsure
+    def joined(self, i: int, j: int) -> bool:
+        """Whether two points are in one group; the caller knows that there are such points."""
+        return self._find(i) == self._find(j)
 
     def sets(self, singletons: Iterable[int] = ()) -> list[IntArray]:
         """Groups of points known to be the same, in the order in which answers first met them.
@@ -267,10 +292,6 @@ class Constraints:
         """Pairs answered "different", in the order of the answers; shape (m, 2)."""
         return self._pairs(DIFFERENT)
 
-    def unsure_pairs(self) -> IntArray:
-        """Pairs (i, j), i < j, that stand as "unsure", in the order of the answers."""
-        return np.array(list(self._unsure), dtype=np.int64).reshape(-1, 2)
-
     @property
     def touched(self) -> IntArray:
         """Sorted indices of the points in at least one "same" or "different" answer."""
@@ -285,7 +306,6 @@ class Constraints:
             setattr(other, name, {key: value.copy() for key, value in getattr(self, name).items()})
         other._indexed = self._indexed
         other._first = self._first.copy()
-        other._unsure = self._unsure.copy()
         other._groups = self._groups.copy()
         other.conflicts = [conflict._of(other) for conflict in self.conflicts]
         return other
@@ -318,11 +338,8 @@ class Constraints:
 
     def _record(self, link: Link) -> bool:
         seq, i, j, answer = link[:4]
-        pair = (i, j) if i < j else (j, i)
         if answer == UNSURE:
-            self._unsure[pair] = seq
             return False
-        self._unsure.pop(pair, None)
         a, b = self._find(i), self._find(j)
         for point, root in ((i, a), (j, b)):
             if self._first.get(point, seq) >= seq:

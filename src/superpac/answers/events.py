@@ -23,7 +23,7 @@ ANSWERS = ("same", "different", "unsure")
 
 # kind -> (fields it must have, fields it may have). "why" is free: a strategy's reasons.
 _FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "answer": (("i", "j", "answer"), ("group", "why")),
+    "answer": (("i", "j", "answer"), ("group", "why", "confirm")),
     "retract": (("seq",), ("why",)),
     "restore": (("seq",), ("why",)),
     "skip": (("i", "j"), ("why",)),
@@ -295,6 +295,8 @@ def _check_answer(body: dict[str, Any]) -> None:
         raise InputError(
             f"An answer must be one of {', '.join(ANSWERS)}; got {_short(body['answer'])}."
         )
+    if body.get("confirm", True) is not True:
+        raise InputError(f"'confirm' is true or left out; got {_short(body['confirm'])}.")
     if "group" in body:
         if isinstance(body["group"], str):
             check_text("group", body["group"], 200)

@@ -31,6 +31,8 @@ class Link(NamedTuple):
         ``"same"`` or ``"different"``.
     annotator : str
         Who gave it; may be empty.
+    confirm : bool
+        Whether it counts only once a second vote agrees: much hangs on it, and it was unexpected.
     """
 
     seq: int
@@ -38,6 +40,20 @@ class Link(NamedTuple):
     j: int
     answer: str
     annotator: str = ""
+    confirm: bool = False
+
+
+Pair = tuple[int, int]
+
+
+def pair_of(link: Link) -> Pair:
+    """The two items of an answer, the smaller first."""
+    return (link.i, link.j) if link.i < link.j else (link.j, link.i)
+
+
+def ordered(i: int, j: int) -> Pair:
+    """Two items, the smaller first."""
+    return (i, j) if i < j else (j, i)
 
 
 def shortest_chain(

@@ -12,8 +12,8 @@ from superpac.cli.sessions import StoreOption, opened, store_address
 from superpac.cli.simulate import parse_options
 from superpac.session.spec import DEFAULT_STRATEGY, Spec
 from superpac.web import security
-from superpac.web.room import Room, check_spec, find_or_create
 from superpac.web.server import bind, serve
+from superpac.web.workspace import Workspace, check_spec, find_or_create
 
 
 def label(
@@ -60,13 +60,13 @@ def label(
         log, resumed = find_or_create(kept, items, spec, name, source)
         sock = bind(address, port)
         shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
-        room = Room(items, kept, log, shared=shared, overlap=overlap)
+        workspace = Workspace(items, kept, log, shared=shared, overlap=overlap)
         verb = "goes on" if resumed else "is ready"
         hosts = tuple(allow_host or ())
         if share:
             hosts = (*hosts, f"[{address}]" if ":" in address else address)
         serve(
-            room,
+            workspace,
             sock,
             token,
             hosts=hosts,

@@ -15,7 +15,8 @@ from superpac.cli import common
 from superpac.data import Dataset
 from superpac.errors import InputError
 from superpac.plots import draw_curves
-from superpac.session.session import Labelling, Session
+from superpac.session.questions import Labelling
+from superpac.session.session import Session
 from superpac.session.spec import DEFAULT_STRATEGY, Spec
 from superpac.session.stopping import parse_share
 from superpac.simulation.clairvoyant import clairvoyant

@@ -20,7 +20,7 @@ def suspects(
     with opened(store, read_only=True) as kept:
         current = load_session(kept, session, data)
         name = current.log.info.name
-        found = find_suspects(current)
+        found = find_suspects(current.state, current.strategy.reliability(current.state))
     if as_json:
         common.print_json({"session": name, **found.to_dict()})
         return

@@ -11,15 +11,38 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from superpac.answers.history import History
+from superpac.answers.state import State
+from superpac.array_types import IntArray
 from superpac.data import Dataset
 from superpac.errors import InputError
-from superpac.session.session import Session
+
+
+class Labelled(Protocol):
+    """What is exported: a session, or the page's, whose clusters are computed elsewhere."""
+
+    history: History
+
+    @property
+    def data(self) -> Dataset:
+        """The items."""
+        ...
+
+    @property
+    def state(self) -> State:
+        """What the answers say."""
+        ...
+
+    def labels(self) -> IntArray:
+        """Clusters that break no answer."""
+        ...
+
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 
@@ -83,26 +106,22 @@ def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
     return write_whole(path, _csv(["item", "cluster"], zip(items.ids, clusters, strict=True)))
 
 
-def table(session: Session) -> pd.DataFrame:
+def table(session: Labelled) -> pd.DataFrame:
     """One row an item: its cluster, the cluster's name, whether its group is settled by answers."""
     labels = session.labels()
-    known = session.fold.state.constraints
-    settled = np.zeros(len(session.data), dtype=bool)
-    for group in known.sets():
-        settled[group] = True
     names = cluster_names(session, labels)
     return pd.DataFrame(
         {
             "item": [str(i) for i in session.data.ids],
             "cluster": labels.astype(np.int64),
             "name": [names.get(int(c), "") for c in labels],
-            "settled": settled,
-            "set_aside": [i in session.fold.state.bad for i in range(len(session.data))],
+            "settled": session.state.settled,
+            "set_aside": [i in session.state.bad for i in range(len(session.data))],
         }
     )
 
 
-def cluster_names(session: Session, labels: NDArray) -> dict[int, str]:
+def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
     """Name of each cluster that people named.
 
     A name given to an item goes with the cluster that the item is in, whatever its number is now;
@@ -118,18 +137,18 @@ def cluster_names(session: Session, labels: NDArray) -> dict[int, str]:
     >>> cluster_names(session, labels) == {int(labels[7]): "towers"}
     True
     """
-    found = dict(session.fold.cluster_names)
-    for event in session.fold.standing(("name",)):
+    found = dict(session.history.cluster_names)
+    for event in session.history.standing(("name",)):
         body = event.body
         target = body["cluster"] if "cluster" in body else int(labels[body["item"]])
         found[int(target)] = body["name"]
     return found
 
 
-def answer_rows(session: Session) -> Iterator[dict[str, Any]]:
+def answer_rows(session: Labelled) -> Iterator[dict[str, Any]]:
     """Standing answers, one dict each."""
     ids = session.data.ids
-    for event in session.fold.standing():
+    for event in session.history.standing():
         body = event.body
         yield {
             "seq": event.seq,
@@ -144,39 +163,39 @@ def answer_rows(session: Session) -> Iterator[dict[str, Any]]:
         }
 
 
-def as_csv(session: Session) -> bytes:
+def as_csv(session: Labelled) -> bytes:
     """Items and clusters as CSV, formulas neutralised."""
     frame = table(session)
     return _csv(list(frame.columns), frame.itertuples(index=False))
 
 
-def as_parquet(session: Session) -> bytes:
+def as_parquet(session: Labelled) -> bytes:
     """Items and clusters as Parquet, values exact."""
     buffer = io.BytesIO()
     table(session).to_parquet(buffer, index=False)
     return buffer.getvalue()
 
 
-def as_jsonl(session: Session) -> bytes:
+def as_jsonl(session: Labelled) -> bytes:
     """Items and clusters, one JSON object a line."""
     rows = table(session).to_dict(orient="records")
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def as_answers(session: Session) -> bytes:
+def as_answers(session: Labelled) -> bytes:
     """Answers, one JSON object a line."""
     rows = answer_rows(session)
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def as_links(session: Session) -> bytes:
+def as_links(session: Labelled) -> bytes:
     """Must-link and cannot-link pairs as JSON, by item index."""
-    known = session.fold.state.constraints
+    known = session.state.constraints
     links = {"must_link": known.must_links(), "cannot_link": known.cannot_link_pairs()}
     return json.dumps({name: pairs.tolist() for name, pairs in links.items()}).encode()
 
 
-def as_coco(session: Session) -> bytes:
+def as_coco(session: Labelled) -> bytes:
     """Images and clusters in the layout of COCO's JSON: images, categories, annotations.
 
     References
@@ -188,7 +207,7 @@ def as_coco(session: Session) -> bytes:
     shape = data.image_shape or (0, 0)
     images, marks = [], []
     for i, name in enumerate(data.ids):
-        if i in session.fold.state.bad:
+        if i in session.state.bad:
             continue
         place = str(name) if data.paths is None else str(data.paths[i])
         height, width = (int(s) for s in shape[:2])
@@ -204,7 +223,7 @@ def as_coco(session: Session) -> bytes:
     return json.dumps(whole, ensure_ascii=False).encode()
 
 
-FORMATS: dict[str, Callable[[Session], bytes]] = {
+FORMATS: dict[str, Callable[[Labelled], bytes]] = {
     "csv": as_csv,
     "parquet": as_parquet,
     "jsonl": as_jsonl,
@@ -216,7 +235,7 @@ FOLDERS: dict[str, Literal["link", "copy"]] = {"folders": "link", "folders-copy"
 ENDINGS = {"answers": "jsonl", "links": "json", "coco": "json"}
 
 
-def folder_names(session: Session) -> list[tuple[int, str]]:
+def folder_names(session: Labelled) -> list[tuple[int, str]]:
     """Item and the place it gets in a folder a cluster; items set aside are left out.
 
     Names from people and files become plain file names: no separators, no hidden files.
@@ -228,7 +247,7 @@ def folder_names(session: Session) -> list[tuple[int, str]]:
         folders[c] = file_name(f"{c:02d} {names.get(c, '')}")
     found, used = [], set()
     for i, name in enumerate(session.data.ids):
-        if i in session.fold.state.bad:
+        if i in session.state.bad:
             continue
         paths = session.data.paths
         last = str(name).replace("\\", "/").split("/")[-1]
@@ -243,7 +262,7 @@ def folder_names(session: Session) -> list[tuple[int, str]]:
 
 
 def write_folders(
-    session: Session, path: str | Path, how: Literal["link", "copy"] = "link"
+    session: Labelled, path: str | Path, how: Literal["link", "copy"] = "link"
 ) -> Path:
     """Write a folder for each cluster with its items as links or copies.
 
@@ -285,7 +304,7 @@ def write_folders(
     return root
 
 
-def folders_zip(session: Session, target: IO[bytes]) -> None:
+def folders_zip(session: Labelled, target: IO[bytes]) -> None:
     """Write the folder a cluster as a zip of copies, for a browser to download."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as bundle:
         for i, place in folder_names(session):
@@ -311,7 +330,7 @@ def file_name(text: str) -> str:
     return plain.strip(" .")[:120] or "_"
 
 
-def export(session: Session, path: str | Path, form: str | None = None) -> Path:
+def export(session: Labelled, path: str | Path, form: str | None = None) -> Path:
     """Write a session's clusters or answers to a file.
 
     Parameters

@@ -6,27 +6,30 @@ from typing import Any
 
 import numpy as np
 
-from superpac.answers.state import Fold, counts
+from superpac.answers.history import History
+from superpac.answers.state import counts
 
 
-def progress_of(fold: Fold, n_clusters: int) -> dict[str, Any]:
+def progress_of(history: History, n_clusters: int | None) -> dict[str, Any]:
     """Count what was asked, what followed for free and what is settled.
 
     Parameters
     ----------
-    fold : Fold
+    history : History
         What the log says.
-    n_clusters : int
-        Clusters asked for.
+    n_clusters : int or None
+        Clusters asked for; None where that was left open.
 
     Returns
     -------
     dict
         ``questions`` answered, ``same``, ``different``, ``unsure``, ``implied`` (pairs known for
         free), ``groups`` met, ``clusters`` asked for, ``settled`` items whose group is known,
-        ``items``, ``set_aside``, ``per_minute`` (None without times), ``seq``.
+        ``items``, ``set_aside``, ``per_minute`` (None without times), ``late`` (answers to
+        questions that were chosen before the answer just before them was taken in), ``seq``; and
+        None for what only a model knows: ``clusters_sure``, ``error_left``.
     """
-    state = fold.state
+    state = history.state
     known = state.constraints
     touched = known.touched
     sizes = np.array([g.size for g in known.sets(touched)], dtype=np.int64)
@@ -34,7 +37,7 @@ def progress_of(fold: Fold, n_clusters: int) -> dict[str, Any]:
     same = int((sizes * (sizes - 1) // 2).sum())
     apart = int((sizes[pairs[:, 0]] * sizes[pairs[:, 1]]).sum()) if pairs.size else 0
     tally = counts(state.answers)
-    took = [e.elapsed_ms for e in fold.standing() if e.elapsed_ms][-50:]
+    took = [e.elapsed_ms for e in history.standing() if e.elapsed_ms][-50:]
     pace = 60_000 / max(float(np.mean(took)), 1.0) if took else None
     return {
         "questions": state.n_answers,
@@ -43,8 +46,11 @@ def progress_of(fold: Fold, n_clusters: int) -> dict[str, Any]:
         "groups": int(sizes.size),
         "clusters": n_clusters,
         "settled": int(sizes[sizes > 1].sum()),
-        "items": fold.n,
+        "items": state.n,
         "set_aside": len(state.bad),
         "per_minute": pace,
-        "seq": fold.seq,
+        "late": sum(bool((e.body.get("why") or {}).get("late")) for e in history.standing()),
+        "seq": history.seq,
+        "clusters_sure": None,
+        "error_left": None,
     }

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import uuid4
 
 from superpac.answers.events import SessionInfo, canonical
 from superpac.answers.log import Log, no_clock, timestamp
-from superpac.data import Dataset
 from superpac.session.spec import Spec
+
+if TYPE_CHECKING:
+    from superpac.data import Dataset
+    from superpac.strategies.base import Proposal
 
 Labelling = Literal["answers", "model"]
 
@@ -39,6 +42,8 @@ class Question:
         Why this pair, in a sentence.
     numbers : mapping
         The figures behind it.
+    confirm : bool
+        Whether a "same" counts only once a second answer agrees.
     """
 
     i: int
@@ -46,6 +51,13 @@ class Question:
     seq: int
     reason: str
     numbers: Mapping[str, float] = field(default_factory=dict)
+    confirm: bool = False
+
+    @classmethod
+    def of(cls, proposal: Proposal, seq: int) -> Question:
+        """What a strategy proposes, at one end of the log."""
+        numbers = dict(proposal.numbers)
+        return cls(proposal.i, proposal.j, seq, proposal.reason, numbers, proposal.confirm)
 
 
 @dataclass(frozen=True)

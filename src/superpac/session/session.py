@@ -1,47 +1,84 @@
 """A session: a data set, a spec and a log of answers. The one door that everybody uses.
 
 Certain sets, labels, the next question and progress are all computed from these three, so resuming,
-taking back and several people at once are one mechanism.
+taking back and several people at once are one mechanism. Each is there when it is needed and not
+before: reading the log needs no data, data need no affinity, an affinity needs no model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from scipy import sparse
-
-from superpac.affinity.base import Progress, no_progress
-from superpac.answers.consistent_labels import respect_answers
+from superpac.answers.events import SessionInfo
+from superpac.answers.links import ordered
 from superpac.answers.log import Log, MemoryLog
+from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.data import Dataset, load
 from superpac.errors import InputError
+from superpac.session.answer_book import AnswerBook
 from superpac.session.progress import progress_of
 from superpac.session.questions import Labelling, Question, Receipt, Store, describe
-from superpac.session.recording import Recorder
-from superpac.session.spec import Spec, build_problem
-from superpac.session.stopping import error_left
-from superpac.strategies import Problem, Strategy, check_strategy, make_strategy
+from superpac.session.spec import AUTO, Spec
+from superpac.strategies import WEIGH_ANSWERS, check_strategy, make_strategy
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from superpac.data import Dataset
+    from superpac.strategies.base import Problem, Strategy
+
+Progress = Callable[[int, int], None]
 
 
-class Session(Recorder):
+class ItemNames:
+    """What people call the items of a session, read from the data when a message needs one.
+
+    Parameters
+    ----------
+    session : Session
+        Whose items.
+    n : int
+        Number of items.
+    """
+
+    def __init__(self, session: Session, n: int) -> None:
+        self._session, self._n = session, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, item: int) -> str:
+        return str(self._session.data.ids[item])
+
+
+class Session(AnswerBook):
     """Ask, tell, undo, labels, progress.
 
     Use :meth:`create` or :meth:`open`.
 
     Parameters
     ----------
-    data : Dataset
-        The items.
-    spec : Spec
-        What is done with them.
     log : Log
         The answers.
+    data : Dataset or callable
+        The items, or what loads them when they are first needed.
+    affinity : sparse array, optional
+        A ready affinity instead of the one that the spec names.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the affinity is built.
+
+    Attributes
+    ----------
+    spec : Spec
+        What is done with the data.
+    data : Dataset
+        The items.
     problem : Problem
         Points, affinity and dimension that follow from data and spec.
-    strategy : Strategy, optional
-        A ready one, such as one that computes elsewhere; the spec's by default.
+    strategy : Strategy
+        Which questions are asked.
 
     References
     ----------
@@ -62,19 +99,19 @@ class Session(Recorder):
 
     def __init__(
         self,
-        data: Dataset,
-        spec: Spec,
         log: Log,
-        problem: Problem,
-        strategy: Strategy | None = None,
+        data: Dataset | Callable[[], Dataset],
+        *,
+        affinity: sparse.csr_array | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self.data = data
-        self.spec = spec
-        self.problem = problem
-        self.strategy = strategy or make_strategy(spec.strategy, problem, **spec.options)
-        super().__init__(log, [str(name) for name in data.ids], evidence=self.strategy.evidence)
+        self.spec = Spec.from_dict(log.info.spec)
+        self._given = data
+        self._affinity, self._progress = affinity, progress
         self._asked: tuple[tuple[int, frozenset[int]], Question | None] | None = None
         self._labels: tuple[tuple[int, int], IntArray] | None = None
+        names: Any = ItemNames(self, log.info.n_items)
+        super().__init__(log, names, weighs_answers=self.spec.strategy in WEIGH_ANSWERS)
 
     @classmethod
     def create(
@@ -86,7 +123,7 @@ class Session(Recorder):
         name: str | None = None,
         source: str | dict[str, Any] = "",
         affinity: sparse.csr_array | None = None,
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> Session:
         """Begin a session.
 
@@ -111,14 +148,16 @@ class Session(Recorder):
         -------
         Session
         """
-        items = data if isinstance(data, Dataset) else load(data)
+        items = _dataset(data)
         check_strategy(spec.strategy, spec.options)
-        problem = build_problem(items, spec, affinity=affinity, progress=progress)
-        # before anything is kept: what fails here leaves no session behind
-        strategy = make_strategy(spec.strategy, problem, **spec.options)
         info = describe(items, spec, name=name, source=source, kept=store is not None)
-        log = MemoryLog(info) if store is None else store.create(info)
-        return cls(items, spec, log, problem, strategy)
+        session = cls(MemoryLog(info), items, affinity=affinity, progress=progress)
+        if store is not None:
+            # before anything is kept: what fails here leaves no session behind
+            problem, strategy = session.problem, session.strategy
+            session = cls(store.create(info), items)
+            session.problem, session.strategy = problem, strategy
+        return session
 
     @classmethod
     def open(
@@ -127,14 +166,14 @@ class Session(Recorder):
         log: Log,
         *,
         affinity: sparse.csr_array | None = None,
-        progress: Progress = no_progress,
+        progress: Progress | None = None,
     ) -> Session:
         """Go on with a session; refused if the data are not the ones it began with.
 
         Parameters
         ----------
-        data : Dataset, array, DataFrame, path or benchmark name
-            The items.
+        data : Dataset, array, DataFrame, path, benchmark name, or callable
+            The items; what a callable gives is asked for, and checked, when items are needed.
         log : Log
             The session's log.
         affinity : sparse array, optional
@@ -146,18 +185,34 @@ class Session(Recorder):
         -------
         Session
         """
-        items = data if isinstance(data, Dataset) else load(data)
-        info = log.info
-        if items.fingerprint != info.fingerprint:
-            raise InputError(
-                f"The session {info.name!r} began with data of fingerprint "
-                f"{info.fingerprint[:12]}, but this data has {items.fingerprint[:12]}: values or "
-                "row order have changed. Give the original data, or begin a new session."
-            )
-        spec = Spec.from_dict(info.spec)
-        return cls(
-            items, spec, log, build_problem(items, spec, affinity=affinity, progress=progress)
+        session = cls(
+            log,
+            data if callable(data) else _dataset(data),
+            affinity=affinity,
+            progress=progress,
         )
+        if not callable(data):
+            session.data  # noqa: B018 - refuses other data at once
+        return session
+
+    @cached_property
+    def data(self) -> Dataset:
+        """The items."""
+        items = _dataset(self._given() if callable(self._given) else self._given)
+        check_fingerprint(items, self.log.info)
+        return items
+
+    @cached_property
+    def problem(self) -> Problem:
+        """Points, affinity and dimension that follow from data and spec."""
+        from superpac.session.problem import build_problem
+
+        return build_problem(self.data, self.spec, affinity=self._affinity, progress=self._progress)
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """Which questions are asked."""
+        return make_strategy(self.spec.strategy, self.problem, **self.spec.options)
 
     def ask(self, *, avoid: frozenset[int] = frozenset()) -> Question | None:
         """Give the next question, the same until something is told.
@@ -173,15 +228,10 @@ class Session(Recorder):
             None when nothing is left to ask.
         """
         with self._lock:
-            key = (self._fold.seq, avoid)
+            key = (self.seq, avoid)
             if self._asked is None or self._asked[0] != key:
-                found = self.strategy.propose(self._fold.state, avoid)
-                question = None
-                if found is not None:
-                    question = Question(
-                        found.i, found.j, self._fold.seq, found.reason, dict(found.numbers)
-                    )
-                self._asked = (key, question)
+                found = self.strategy.propose(self.state, 1, avoid)
+                self._asked = (key, Question.of(found[0], self.seq) if found else None)
             return self._asked[1]
 
     def tell(
@@ -203,16 +253,8 @@ class Session(Recorder):
             What the person said.
         pair : (int, int), optional
             The items compared; the current question's by default.
-        annotator : str
-            Who said it.
-        key : str, optional
-            The client's key: the same key again gives the same receipt and writes nothing.
-        expected_seq : int, optional
-            The question's `seq`; refused with ConflictError when the log has moved on.
-        elapsed_ms : int, optional
-            How long the person took.
-        why : mapping, optional
-            Why it was asked, kept beside the answer.
+        annotator, key, expected_seq, elapsed_ms, why
+            As in :meth:`AnswerBook.record`.
 
         Returns
         -------
@@ -226,42 +268,35 @@ class Session(Recorder):
             one with a `why`.
         """
         with self._lock:
-            if key is not None and key in self._keys:
-                event = self.log.append(
-                    "answer", self._body(answer, pair, key), annotator=annotator, key=key
-                )
-                return Receipt(event.seq, event.hash)
             if pair is None:
-                question = self.ask()
-                if question is None:
+                earlier = None if key is None else self.known_key(key)
+                question = self.ask() if earlier is None else None
+                if earlier is not None:
+                    pair = (earlier.body["i"], earlier.body["j"])
+                elif question is None:
                     raise InputError("There is no question to answer: everything is settled.")
-                pair = (question.i, question.j)
-            i, j = (int(p) for p in pair)
-            known = self._fold.state.constraints
-            if not (self.evidence and (why or self._is_asked(i, j))):
-                known.check(i, j, answer)
-                if known.implied(i, j) is not None and answer != "unsure":
-                    self._expect(expected_seq)
-                    return Receipt(0, "", recorded=False)
-            body: dict[str, Any] = {"i": i, "j": j, "answer": answer}
-            if why:
-                body["why"] = dict(why)
-            event = self.log.append(
-                "answer",
-                body,
+                else:
+                    pair = (question.i, question.j)
+            question = self._current(pair)
+            return self.record(
+                answer,
+                pair,
                 annotator=annotator,
                 key=key,
-                expected_seq=self.seq if expected_seq is None else expected_seq,
+                expected_seq=expected_seq,
                 elapsed_ms=elapsed_ms,
+                why=why,
+                asked=bool(why) or question is not None,
+                confirm=question is not None and question.confirm,
             )
-            self._take([event])
-            return Receipt(event.seq, event.hash)
 
-    def _is_asked(self, i: int, j: int) -> bool:
-        """Whether a pair is the current question's."""
-        asked = self._asked[1] if self._asked is not None else None
-        current = self._asked is not None and self._asked[0][0] == self.seq
-        return current and asked is not None and {i, j} == {asked.i, asked.j}
+    def _current(self, pair: tuple[int, int]) -> Question | None:
+        """The current question, if a pair is its own."""
+        if self._asked is None or self._asked[0][0] != self.seq:
+            return None
+        question = self._asked[1]
+        mine = question is not None and ordered(question.i, question.j) == ordered(*pair)
+        return question if mine else None
 
     def skip(self, pair: tuple[int, int] | None = None, **who: Any) -> Receipt:
         """Postpone a pair, the current one by default; it costs no question."""
@@ -271,7 +306,7 @@ class Session(Recorder):
                 if question is None:
                     raise InputError("There is no question to skip: everything is settled.")
                 pair = (question.i, question.j)
-            return self._note("skip", {"i": int(pair[0]), "j": int(pair[1])}, **who)
+            return self.skip_pair(pair, **who)
 
     def labels(self, kind: Labelling = "answers") -> IntArray:
         """Give the clusters so far.
@@ -289,36 +324,108 @@ class Session(Recorder):
         if kind not in ("answers", "model"):
             raise InputError(f"Labels are of kind 'answers' or 'model'. Got {kind!r} instead.")
         with self._lock:
-            key = (self._fold.state.revision, self._fold.state.n_answers)
+            state = self.state
+            key = (state.revision, state.n_answers)
             if self._labels is None or self._labels[0] != key:
-                self._labels = (key, self.strategy.labels(self._fold.state))
+                self._labels = (key, self.strategy.labels(state))
             found = self._labels[1]
-            if kind == "model" or self.evidence:
+            if kind == "model":
                 return found.copy()
-            rows = self.strategy.embedding(self._fold.state)
-            known = self._fold.state.constraints
-            count = max(self.problem.n_clusters, int(found.max(initial=0)) + 1)
-            return respect_answers(found, known, count, rows)
+            return labels_for_people(self.strategy, state, found)
 
-    def progress(self) -> dict[str, Any]:
+    def progress(self, *, model: bool = True) -> dict[str, Any]:
         """Figures that mean something to the person who answers.
+
+        Parameters
+        ----------
+        model : bool, default=True
+            Whether to give what only the strategy's model knows, which has to be computed.
 
         Returns
         -------
         dict
             As :func:`progress_of`; ``clusters_sure``, how likely ``clusters`` is the right number
             where it was left open; and ``error_left``: ``estimate``, ``low`` and ``high`` of the
-            share of items in a wrong cluster (95% interval), None where the strategy has no belief.
+            share of items in a wrong cluster (95% interval). The last two are None where the
+            strategy has no belief, and all that is the model's without `model`.
         """
         with self._lock:
-            met = self.strategy.count(self._fold.state)
-            found = progress_of(self._fold, met.clusters if met else self.problem.n_clusters)
-            found["clusters_sure"] = met.sure if met and self.problem.auto else None
-            return {**found, "error_left": self._error_left()}
+            asked_for = None if self.spec.n_clusters == AUTO else int(self.spec.n_clusters)
+            found = progress_of(self.history, asked_for)
+            if model:
+                met = self.strategy.count(self.state)
+                found["clusters"] = met.clusters if met else self.problem.n_clusters
+                found["clusters_sure"] = met.sure if met and self.problem.auto else None
+                found["error_left"] = error_left_of(self.strategy, self.state)
+            return found
 
-    def _error_left(self) -> dict[str, float] | None:
-        state = self._fold.state
-        beliefs = self.strategy.beliefs(state)
-        if beliefs is None:
-            return None
-        return error_left(beliefs, self.problem.n_clusters, state.n_answers).to_dict()
+
+def check_fingerprint(data: Dataset, info: SessionInfo) -> None:
+    """Refuse data that are not the ones a session began with.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    info : SessionInfo
+        What the session is.
+    """
+    if data.fingerprint != info.fingerprint:
+        raise InputError(
+            f"The session {info.name!r} began with data of fingerprint "
+            f"{info.fingerprint[:12]}, but this data has {data.fingerprint[:12]}: values or "
+            "row order have changed. Give the original data, or begin a new session."
+        )
+
+
+def labels_for_people(strategy: Strategy, state: State, found: IntArray) -> IntArray:
+    """Change a strategy's labels so that no answer is broken, unless it takes care of that itself.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Whose labels they are.
+    state : State
+        What is known.
+    found : ndarray of shape (n,)
+        Its labels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if strategy.weighs_answers:
+        return found.copy()
+    from superpac.answers.consistent_labels import respect_answers
+
+    count = max(strategy.problem.n_clusters, int(found.max(initial=0)) + 1)
+    return respect_answers(found, state.constraints, count, strategy.embedding(state))
+
+
+def error_left_of(strategy: Strategy, state: State) -> dict[str, float] | None:
+    """Estimate the share of items in a wrong cluster, with its interval, where a strategy can.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Whose clusters they are.
+    state : State
+        What is known.
+
+    Returns
+    -------
+    dict or None
+    """
+    from superpac.session.stopping import error_left
+
+    beliefs = strategy.beliefs(state)
+    if beliefs is None:
+        return None
+    return error_left(beliefs, strategy.problem.n_clusters, state.n_answers).to_dict()
+
+
+def _dataset(data: object) -> Dataset:
+    """Load whatever people have their items in."""
+    from superpac.data import Dataset, load
+
+    return data if isinstance(data, Dataset) else load(data)

@@ -21,9 +21,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
 from superpac.answers.links import DIFFERENT, SAME, Link, describe
-from superpac.answers.reliability import Reliability, learn_reliability
-from superpac.session.session import Session
-from superpac.strategies import State, Strategy
+from superpac.answers.reliability import Reliability
+from superpac.answers.state import State
 
 DOUBTFUL = 0.3  # an answer this likely to be wrong is shown
 LIMIT = 60  # contradictions looked at
@@ -103,7 +102,7 @@ class Suspects:
         """Plain JSON."""
 
         def plain(link: Link) -> dict[str, Any]:
-            return link._asdict()
+            return {name: value for name, value in link._asdict().items() if name != "confirm"}
 
         return {
             "contradictions": [
@@ -129,25 +128,15 @@ class Suspects:
         }
 
 
-def reliability_of(strategy: Strategy, state: State) -> Reliability:
-    """What a strategy with a model of the points knows about answers; the prior for any other."""
-    model, sets = getattr(strategy, "model", None), getattr(strategy, "sets", None)
-    if not strategy.evidence or getattr(model, "sets", None) is None or sets is None:
-        return Reliability()
-    strategy.labels(state)
-    between = [(min(m.i, m.j), max(m.i, m.j)) for m in sets.merges]
-    return learn_reliability(state.answers, model.sets, model.place, between)  # type: ignore[union-attr]
-
-
-def find_suspects(session: Session, reliability: Reliability | None = None) -> Suspects:
+def find_suspects(state: State, reliability: Reliability) -> Suspects:
     """List contradictions among the standing answers, and answers in doubt.
 
     Parameters
     ----------
-    session : Session
-        The session.
-    reliability : Reliability, optional
-        What is known about the answers; the session's strategy is asked by default.
+    state : State
+        What the answers say.
+    reliability : Reliability
+        What is known about the people who gave them, such as ``strategy.reliability(state)``.
 
     Returns
     -------
@@ -155,19 +144,13 @@ def find_suspects(session: Session, reliability: Reliability | None = None) -> S
 
     Examples
     --------
-    >>> from superpac.session.spec import Spec
-    >>> from superpac.data.synthetic import make_subspaces
-    >>> X, _ = make_subspaces(20, 3, 2, 10, seed=0)
-    >>> session = Session.create(X, Spec(3, "tsc:q=4", "superpac-d", dim=2))
-    >>> for n, (i, j) in enumerate([(12, 4), (4, 7), (12, 7)]):
-    ...     word = "same" if n < 2 else "different"
-    ...     _ = session.tell(word, (i, j), annotator="Ada", why={"again": 1})
-    >>> find_suspects(session).contradictions[0].words
+    >>> said = [(12, 4, "same"), (4, 7, "same"), (12, 7, "different")]
+    >>> links = [Link(n + 1, i, j, word, "Ada") for n, (i, j, word) in enumerate(said)]
+    >>> find_suspects(State.of(20, links), Reliability()).contradictions[0].words
     '12 = 4 (#1, Ada) and 4 = 7 (#2, Ada), so 12 = 7; Ada said different (#3)'
     """
-    state = session.fold.state
-    found = reliability or reliability_of(session.strategy, state)
-    names = [str(name) for name in session.data.ids]
+    found = reliability
+    names = state.names
     contradictions = contradictions_of(state.answers, found, names)
     involved = {link.seq for c in contradictions for link in (c.answer, *c.cut, *c.chain)}
     doubts = [
@@ -337,10 +320,11 @@ def _words(answer: Link, chain: Sequence[Link], names: Sequence[Any] | None) -> 
     return f"{describe(chain, names, people=True)}; {who} said different (#{answer.seq})"
 
 
-def _doubt(link: Link, chance: float, names: Sequence[Any]) -> str:
+def _doubt(link: Link, chance: float, names: Sequence[Any] | None) -> str:
     who = link.annotator or "somebody"
+    left, right = (link.i, link.j) if names is None else (names[link.i], names[link.j])
     return (
-        f"{who} said that {names[link.i]} and {names[link.j]} are {_adjective(link)} "
+        f"{who} said that {left} and {right} are {_adjective(link)} "
         f"(#{link.seq}); the clusters speak against it, {chance:.0%} likely wrong"
     )
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from superpac.answers.links import DIFFERENT, SAME
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import normalized_affinity
-from superpac.metrics import clustering_error, match_labels
+from superpac.metrics import align_labels, clustering_error
 from superpac.session.session import Session
 from superpac.simulation.oracles import Run
 
@@ -85,7 +85,7 @@ def _correction(
     told: set[tuple[int, int]],
 ) -> tuple[int, int] | None:
     """Choose the wrong point to correct and the point to compare it with."""
-    named = match_labels(truth, labels)
+    named = align_labels(labels, truth)
     wrong = named != truth
     telling = np.zeros(truth.size)
     for c in np.unique(truth[wrong]):
@@ -96,7 +96,7 @@ def _correction(
             reach += step
         here = wrong & (truth == c)
         telling[here] = reach[here]
-    known = session.fold.state.constraints
+    known = session.state.constraints
     weight = np.asarray(walk.sum(axis=1)).ravel()
     certain = np.zeros(truth.size)
     for members in known.sets(known.touched):

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from superpac.answers.links import DIFFERENT, SAME, Link
 from superpac.errors import InputError
 from superpac.metrics import clustering_error
-from superpac.session.session import Labelling, Question, Session
+from superpac.session.questions import Labelling, Question
+from superpac.session.session import Session
 from superpac.session.stopping import reached
 
 
@@ -84,7 +85,7 @@ class ReplayOracle:
     Parameters
     ----------
     answers : iterable of Link
-        For example ``session.fold.state.answers``.
+        For example ``session.state.answers``.
     """
 
     def __init__(self, answers: Iterable[Link]) -> None:

@@ -1,70 +1,83 @@
-"""Which question next. One file a strategy, all behind one small base."""
+"""Which question next: the paper's strategies, SUPERPAC-D and rivals, all behind one small base.
+
+Only names are here; a strategy is imported when it is used, so that reading a log or a command
+line's help does not wait for compilers to load.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from superpac.errors import InputError
-from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
-from superpac.strategies.baselines.a3s import A3S
-from superpac.strategies.baselines.biswas import Biswas
-from superpac.strategies.baselines.cobras import Cobras
-from superpac.strategies.baselines.explore_consolidate import ExploreConsolidate
-from superpac.strategies.baselines.min_max import MinMax
-from superpac.strategies.baselines.npu import Npu
-from superpac.strategies.baselines.random_pairs import RandomPairs
-from superpac.strategies.baselines.scal import Scal
-from superpac.strategies.baselines.urasc import Urasc, UrascN
-from superpac.strategies.superpac import Superpac, SuperpacPinned, SuperpacS
-from superpac.strategies.superpac_d.strategy import SuperpacD
+
+if TYPE_CHECKING:
+    from superpac.strategies.base import Beliefs, Count, Problem, Proposal, Strategy
+
+# name -> module and class
+_PLACES = {
+    "superpac": ("superpac", "Superpac"),
+    "superpac-d": ("superpac_d.strategy", "SuperpacD"),
+    "superpac-pinned": ("superpac", "SuperpacPinned"),
+    "superpac-s": ("superpac", "SuperpacS"),
+    "random": ("baselines.random_pairs", "RandomPairs"),
+    "urasc-n": ("baselines.urasc", "UrascN"),
+    "urasc": ("baselines.urasc", "Urasc"),
+    "explore-consolidate": ("baselines.explore_consolidate", "ExploreConsolidate"),
+    "min-max": ("baselines.min_max", "MinMax"),
+    "cobras": ("baselines.cobras", "Cobras"),
+    "npu": ("baselines.npu", "Npu"),
+    "scal": ("baselines.scal", "Scal"),
+    "a3s": ("baselines.a3s", "A3S"),
+    "biswas": ("baselines.biswas", "Biswas"),
+}
+_CLASSES = {cls: module for module, cls in _PLACES.values()}
+_BASE = ("Beliefs", "Count", "Problem", "Proposal", "Strategy")
+
+#: strategies that take a contradiction in as evidence instead of refusing it
+WEIGH_ANSWERS = frozenset({"superpac-d"})
+#: strategies that find the number of clusters while asking
+FIND_COUNT = frozenset({"superpac-d"})
 
 __all__ = [
-    "A3S",
+    "FIND_COUNT",
     "STRATEGIES",
+    "WEIGH_ANSWERS",
     "Beliefs",
     "Count",
-    "Biswas",
-    "Cobras",
-    "ExploreConsolidate",
-    "MinMax",
-    "Npu",
     "Problem",
     "Proposal",
-    "RandomPairs",
-    "Scal",
-    "State",
     "Strategy",
-    "Superpac",
-    "SuperpacD",
-    "SuperpacPinned",
-    "SuperpacS",
-    "Urasc",
-    "UrascN",
     "check_strategy",
     "make_strategy",
 ]
 
-STRATEGIES: dict[str, type[Strategy]] = {
-    strategy.name: strategy
-    for strategy in (
-        Superpac,
-        SuperpacD,
-        SuperpacPinned,
-        SuperpacS,
-        RandomPairs,
-        UrascN,
-        Urasc,
-        ExploreConsolidate,
-        MinMax,
-        Cobras,
-        Npu,
-        Scal,
-        A3S,
-        Biswas,
-    )
-}
+
+class _Strategies(Mapping[str, "type[Strategy]"]):
+    """Every strategy by its name, imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> type[Strategy]:
+        module, cls = _PLACES[name]
+        found: type[Strategy] = getattr(import_module(f"superpac.strategies.{module}"), cls)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+STRATEGIES: Mapping[str, type[Strategy]] = _Strategies()
+
+
+def __getattr__(name: str) -> Any:
+    module = "base" if name in _BASE else _CLASSES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'superpac.strategies' has no attribute {name!r}")
+    return getattr(import_module(f"superpac.strategies.{module}"), name)
 
 
 def check_strategy(name: str, options: Mapping[str, Any]) -> None:
@@ -92,7 +105,7 @@ def check_strategy(name: str, options: Mapping[str, Any]) -> None:
     if name not in STRATEGIES:
         known = ", ".join(sorted(STRATEGIES))
         raise InputError(f"There is no strategy {name!r}; choose one of: {known}.")
-    taken = _option_names(STRATEGIES[name])
+    taken = _option_names(STRATEGIES[name]) if options else set()
     for option in options:
         if option not in taken:
             allowed = f"it takes: {', '.join(sorted(taken))}" if taken else "it takes none"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from superpac.answers.reliability import Reliability
 from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
+from superpac.subspaces.tracker import SubspaceTracker
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Proposal:
         The figures behind it.
     not_by : frozenset of str
         People whom somebody else should answer for, if somebody else is there.
+    confirm : bool
+        Whether a "same" counts only once a second answer agrees, since much would hang on it.
     """
 
     i: int
@@ -68,6 +72,7 @@ class Proposal:
     reason: str
     numbers: Mapping[str, float] = field(default_factory=dict)
     not_by: frozenset[str] = frozenset()
+    confirm: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,9 +115,9 @@ class Count:
 
 
 class Strategy(ABC):
-    """Chooses the next pair to ask and gives the clustering that it believes in.
+    """Ranks the pairs to ask next and gives the clustering that it believes in.
 
-    A strategy never asks anybody: it is handed the state and answers with a proposal. What it
+    A strategy never asks anybody: it is handed the state and answers with proposals. What it
     keeps between calls is a cache of what follows from the state.
 
     Parameters
@@ -123,33 +128,57 @@ class Strategy(ABC):
 
     name: ClassVar[str]
     #: whether answers are weighed as evidence, so that a contradiction is taken in, not refused
-    evidence: ClassVar[bool] = False
+    weighs_answers: ClassVar[bool] = False
     #: whether the number of clusters may be left open
     finds_count: ClassVar[bool] = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self._geometry: SubspaceTracker | None = None
 
-    @abstractmethod
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
-        """Choose the next question.
+    def propose(
+        self, state: State, n: int = 1, avoid: frozenset[int] = frozenset()
+    ) -> list[Proposal]:
+        """Rank the next questions, the best first.
 
         Parameters
         ----------
         state : State
             What is known.
+        n : int, default=1
+            How many; each is about another item to be placed, so that several people can answer
+            at once, and one more can be answered while the model catches up.
         avoid : frozenset of int
-            Points that others are being asked about now.
+            Items that others are being asked about now.
 
         Returns
         -------
-        Proposal or None
-            None when nothing is left to ask.
+        list of Proposal
+            Fewer where fewer are left to ask; empty when nothing is.
         """
+        found: list[Proposal] = []
+        placed: set[int] = set()
+        for question in self._in_order(state, avoid):
+            if placed.isdisjoint((question.i, question.j)):
+                found.append(question)
+                placed.add(question.i)
+            if len(found) >= n:
+                break
+        return found
+
+    def _in_order(self, state: State, avoid: frozenset[int]) -> Iterator[Proposal]:
+        """Questions from the best on; by default the best one, then the best of other items."""
+        while (question := self._best(state, avoid)) is not None:
+            yield question
+            avoid |= {question.i}
+
+    def _best(self, state: State, avoid: frozenset[int]) -> Proposal | None:
+        """Best question; a strategy gives this or :meth:`_in_order`."""
+        raise NotImplementedError
 
     @abstractmethod
     def labels(self, state: State) -> IntArray:
-        """Give the clustering after the answers so far, one label a point."""
+        """Give the clustering after the answers so far, one label per point."""
 
     def embedding(self, state: State) -> FloatArray | None:
         """Unit rows of the embedding behind :meth:`labels`, for a strategy that has one."""
@@ -161,6 +190,53 @@ class Strategy(ABC):
 
     def count(self, state: State) -> Count | None:
         """How many clusters there are, for a strategy that finds out."""
+        return None
+
+    def reliability(self, state: State) -> Reliability:
+        """What is known about the people who answer; the prior for a strategy that learns none."""
+        return Reliability()
+
+    def geometry(self, state: State) -> SubspaceTracker:
+        """Subspaces, residuals and margins of the clusters, for showing how sure items are."""
+        if self._geometry is None:
+            K, dim = self.problem.n_clusters, self.problem.dim
+            self._geometry = SubspaceTracker(self.problem.X, K, dim)
+        return self._geometry.update(self.labels(state))
+
+    def exemplars(self, state: State, item: int, n: int) -> list[int]:
+        """Clear members of the groups that an item may belong to, the likeliest group first.
+
+        Parameters
+        ----------
+        state : State
+            What is known.
+        item : int
+            The item to be placed.
+        n : int
+            Groups at most.
+
+        Returns
+        -------
+        list of int
+            One item per group, each of which may be asked about.
+        """
+        near = self.geometry(state)
+        found = []
+        for members in state.constraints.sets(state.constraints.touched):
+            for member in members[np.argsort(-near.margins[members], kind="stable")][:3].tolist():
+                if state.askable(item, member):
+                    found.append((near.residual(item, member), member))
+                    break
+        return [member for _, member in sorted(found)[:n]]
+
+    def compare(self, state: State, item: int) -> Proposal | None:
+        """Give the question about an item that a person chose; None when nothing is left to ask."""
+        for other in self.exemplars(state, item, 1):
+            return Proposal(item, other, "You asked to be asked about this.")
+        near = self.geometry(state)
+        for other in np.lexsort((-near.margins, near.labels != near.labels[item]))[:200].tolist():
+            if state.askable(item, other):
+                return Proposal(item, other, "You asked to be asked about this.")
         return None
 
     def rng(self, *key: int) -> np.random.Generator:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from superpac.answers.links import DIFFERENT, SAME, Link
+from superpac.answers.state import State
 from superpac.graph.imputed_spectral import KnownSets
-from superpac.strategies.base import State
 
 
 class CertainSets:
@@ -53,14 +53,18 @@ class CertainSets:
             self._open([point])
 
     def follow(self, state: State) -> bool:
-        """Take in what is new in the state; True if everything had to be folded anew."""
-        anew = state.revision != self.revision or self.used > len(state.answers)
+        """Take in the links that are new in the state; True if it began anew with all of them."""
+        anew = state.revision != self.revision or self.used > len(state.links)
         if anew:
-            self._reset()
-            self.revision = state.revision
-        for answer in state.answers[self.used :]:
-            self.take(answer)
+            self.restart(state.revision)
+        for link in state.links[self.used :]:
+            self.take(link)
         return anew
+
+    def restart(self, revision: int) -> None:
+        """Forget all links, to take in those of another revision of the state."""
+        self._reset()
+        self.revision = revision
 
     def take(self, answer: Link) -> None:
         """Take in one answer."""
@@ -74,6 +78,15 @@ class CertainSets:
     def apart(self, point: int) -> set[int]:
         """Sets that a free point is known to differ from."""
         return self._apart.get(point, set())
+
+    def known_different(self, i: int, j: int) -> bool:
+        """Whether two points, or the sets they are in, are known to differ."""
+        a, b = int(self.set_of[i]), int(self.set_of[j])
+        if a == -1 and b == -1:
+            return j in self._free_pairs.get(i, ())
+        if a == -1 or b == -1:
+            return max(a, b) in self._apart.get(i if a == -1 else j, ())
+        return (min(a, b), max(a, b)) in self._between
 
     def known(self) -> KnownSets:
         """What can be imputed: sets in order of creation, and which of them are known to differ."""
@@ -111,6 +124,8 @@ class CertainSets:
                 self._between.add((min(pair), max(pair)))
 
     def _join(self, i: int, j: int) -> None:
+        if self.known_different(i, j):
+            return  # what speaks against it came first
         a, b = int(self.set_of[i]), int(self.set_of[j])
         if a == -1 and b == -1:
             self._open([i, j])

@@ -8,13 +8,14 @@ differs from one such strategy to the next is which point, in which order, and w
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.base import Problem, Proposal, Strategy
 from superpac.strategies.certain_sets import CertainSets
 
 SPEAKERS = 3  # members of a set that are tried when the comparison with the first was in vain
@@ -61,20 +62,17 @@ class Placing(Strategy):
         self.explore = explore
         self._explored: tuple[int, int] | None = None  # (answers, points in sets) when it ended
 
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
-        """Finish the point that is half-way, else choose one, and compare it with its next set."""
+    def _in_order(self, state: State, avoid: frozenset[int]) -> Iterator[Proposal]:
+        """Finish the point that is half-way; then one chosen point after the other."""
         self._prepare(state)
         tried: set[int] = set()
         test = self._pending(state, avoid)
-        while True:
-            if test is None:
-                test = self._choose(state, avoid | tried)
-            if test is None:
-                return None
+        while test is not None or (test := self._choose(state, avoid | tried)) is not None:
             question = self._ask(state, test, avoid)
             if question is not None:
-                return question
-            tried.add(test)  # "unsure" or postponed against every set that is left: come back later
+                yield question
+            # asked about, or "unsure" or postponed against every set that is left
+            tried.add(test)
             test = None
 
     @abstractmethod
@@ -91,14 +89,14 @@ class Placing(Strategy):
 
     def _follow(self, state: State) -> None:
         """Take in what is new in the state; from the start where something was taken back."""
-        if self.sets.used > len(state.answers) or self.sets.revision != state.revision:
+        if self.sets.used > len(state.links) or self.sets.revision != state.revision:
             self._explored = None
-            self.sets.follow(State(state.constraints, [], revision=state.revision))
+            self.sets.restart(state.revision)
             self._restarted()
-        for answer in state.answers[self.sets.used :]:
+        for link in state.links[self.sets.used :]:
             self._note_end_of_explore()
             before = self.n_placed
-            self.sets.take(answer)
+            self.sets.take(link)
             if self.n_placed > before:
                 self._grown()
         self._note_end_of_explore()

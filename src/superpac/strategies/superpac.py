@@ -13,10 +13,11 @@ from typing import Literal
 import numpy as np
 
 from superpac.answers.consistent_labels import respect_answers
+from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
 from superpac.graph.imputed_spectral import ImputedSpectral
-from superpac.strategies.base import Problem, Proposal, State, least
+from superpac.strategies.base import Problem, Proposal, least
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.point_placing import Placing
 from superpac.subspaces.tracker import SubspaceTracker
@@ -52,11 +53,10 @@ class Superpac(Placing):
     --------
     >>> import numpy as np
     >>> from superpac.affinity import TSC
-    >>> from superpac.answers.constraints import Constraints
     >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
-    >>> question = Superpac(problem).propose(State(Constraints(60)))
+    >>> question = Superpac(problem).propose(State(60))[0]
     >>> question.i != question.j
     True
     """
@@ -102,10 +102,14 @@ class Superpac(Placing):
         self._follow(state)
         return self._clustered()[1] if self._placed_since() else self._first_rows
 
-    def _prepare(self, state: State) -> None:
+    def geometry(self, state: State) -> SubspaceTracker:
+        """Subspaces, residuals and margins of the labels."""
         labels = self.labels(state)
         with one_thread():
-            self.tracker.update(labels)
+            return self.tracker.update(labels)
+
+    def _prepare(self, state: State) -> None:
+        self.geometry(state)
 
     def _clustered(self) -> tuple[IntArray, FloatArray]:
         """Labels and embedding for the certain sets as they are."""

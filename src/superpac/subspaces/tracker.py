@@ -91,6 +91,19 @@ class SubspaceTracker:
         self.margins = margins(self.residuals)
         return self
 
+    def residual(self, item: int, other: int) -> float:
+        """Distance of a point to the subspace of another's cluster; the largest where it has none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tracker = SubspaceTracker(np.array([[1.0, 0], [0, 1]]), 2, 1).update([0, 1])
+        >>> tracker.residual(0, 1)
+        1.0
+        """
+        label, row = int(self.labels[other]), self.residuals[item]
+        return float(row[label] if 0 <= label < row.size else row.max())
+
     def cost(self) -> float:
         """K-subspaces cost of the current labelling."""
         return subspace_cost(self.residuals, self.labels)

@@ -25,9 +25,9 @@ from superpac.errors import (
     StoreError,
     SuperpacError,
 )
-from superpac.web import asking, looking, schemas
-from superpac.web.room import Room
+from superpac.web import answer_routes, schemas, view_routes
 from superpac.web.thumbnails import SIZES
+from superpac.web.workspace import Workspace
 
 STATIC = {
     "page.js": "text/javascript; charset=utf-8",
@@ -53,12 +53,12 @@ _problems: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(room: Room) -> FastAPI:
-    """Build the application around a room; put :class:`~superpac.web.security.Gate` before it.
+def create_app(workspace: Workspace) -> FastAPI:
+    """Build the application around a workspace; put :class:`~superpac.web.security.Gate` before it.
 
     Parameters
     ----------
-    room : Room
+    workspace : Workspace
         Data and session.
 
     Returns
@@ -68,9 +68,9 @@ def create_app(room: Room) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        room.start()
+        workspace.start()
         yield
-        await run_in_threadpool(room.stop)
+        await run_in_threadpool(workspace.stop)
 
     app = FastAPI(
         title="superpac",
@@ -82,9 +82,9 @@ def create_app(room: Room) -> FastAPI:
         responses=_problems,
     )
     _errors(app)
-    _page(app, room)
-    app.include_router(asking.router(room))
-    app.include_router(looking.router(room))
+    _page(app, workspace)
+    app.include_router(answer_routes.router(workspace))
+    app.include_router(view_routes.router(workspace))
     return app
 
 
@@ -128,7 +128,7 @@ def _errors(app: FastAPI) -> None:
         return problem(500, "Something went wrong here; what was saved before is safe.")
 
 
-def _page(app: FastAPI, room: Room) -> None:
+def _page(app: FastAPI, workspace: Workspace) -> None:
     templates = Environment(
         loader=PackageLoader("superpac.web"), autoescape=select_autoescape(default=True)
     )
@@ -139,7 +139,7 @@ def _page(app: FastAPI, room: Room) -> None:
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def page() -> str:
         return templates.get_template("page.html").render(
-            name=room.desk.name, stamp=stamp, version=version("superpac")
+            name=workspace.service.name, stamp=stamp, version=version("superpac")
         )
 
     @app.get("/static/{name}", include_in_schema=False)
@@ -157,11 +157,11 @@ def _page(app: FastAPI, room: Room) -> None:
         """Picture of an item."""
         if size not in SIZES:
             raise InputError(f"size must be one of {', '.join(map(str, SIZES))}; got {size}.")
-        if not 0 <= item < len(room.data):
+        if not 0 <= item < len(workspace.data):
             raise NotFoundError(
-                f"There is no item {item}; items are numbered 0 to {len(room.data) - 1}."
+                f"There is no item {item}; items are numbered 0 to {len(workspace.data) - 1}."
             )
-        found = room.pictures.held(item, size)
+        found = workspace.pictures.held(item, size)
         if found is None:
-            found = await run_in_threadpool(room.pictures.png, item, size)
+            found = await run_in_threadpool(workspace.pictures.png, item, size)
         return Response(found, media_type="image/png", headers={"cache-control": KEEP})

@@ -14,7 +14,7 @@ Key = Annotated[
     str,
     Field(
         pattern=r"^[A-Za-z0-9_-]{8,64}$",
-        description="Drawn by the client, one an act: the same key again changes nothing.",
+        description="Drawn by the client, one per act: the same key again changes nothing.",
     ),
 ]
 PLAIN = r"^[^\x00-\x1f\x7f]*$"
@@ -136,7 +136,7 @@ class Question(BaseModel):
     seq: int
     reason: str
     numbers: dict[str, float]
-    stand_in: bool
+    late: bool
 
 
 class ReceiptOut(BaseModel):
@@ -157,7 +157,7 @@ class Taken(BaseModel):
 
 
 class Asking(BaseModel):
-    """Question, or none because everything is settled."""
+    """Question; none because everything is settled, or because it is still being worked out."""
 
     question: Question | None
     finished: bool
@@ -201,7 +201,7 @@ class Ahead(BaseModel):
 
 
 class Labels(BaseModel):
-    """Clusters, one a item in the order of the data."""
+    """Clusters, one per item in the order of the data."""
 
     ids: list[str]
     labels: list[int]

@@ -12,8 +12,8 @@ import uvicorn
 
 from superpac.errors import InputError
 from superpac.web.app import create_app
-from superpac.web.room import Room
 from superpac.web.security import Gate
+from superpac.web.workspace import Workspace
 
 PORT = 8437
 DRAIN = 8  # seconds that requests under way get when the server is told to end
@@ -54,7 +54,7 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 
 def serve(
-    room: Room,
+    workspace: Workspace,
     sock: socket.socket,
     token: str,
     *,
@@ -66,7 +66,7 @@ def serve(
 
     Parameters
     ----------
-    room : Room
+    workspace : Workspace
         Data and session.
     sock : socket
         Where to listen.
@@ -81,7 +81,7 @@ def serve(
     """
     # The address holds the token, so no request line may reach a log.
     logging.getLogger("uvicorn.access").disabled = True
-    gate = Gate(create_app(room), token, hosts)
+    gate = Gate(create_app(workspace), token, hosts)
     config = uvicorn.Config(
         gate,
         log_level="warning",

@@ -1,4 +1,4 @@
-"""The process that computes: affinity, clustering, next question. Nothing is kept in it.
+"""The process that computes: affinity, clustering, next questions. Nothing is kept in it.
 
 It is handed the data once and then states to work on, one at a time. The page's process may end
 it at any moment and start another: answers live in the log, not here.
@@ -18,53 +18,61 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from superpac.answers.consistent_labels import respect_answers
-from superpac.answers.constraints import Constraints
-from superpac.answers.links import Link
+from superpac.answers.links import Link, Pair
 from superpac.answers.reliability import Reliability
+from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.data import Dataset
 from superpac.errors import SuperpacError
 from superpac.graph.imputed_spectral import scaled_affinity
 from superpac.graph.spectral import spectral_embedding
 from superpac.plots import flatten
-from superpac.session.spec import Spec, build_problem
-from superpac.session.stopping import error_left
-from superpac.session.suspects import reliability_of
-from superpac.strategies import Count, Problem, Proposal, State, Strategy, make_strategy
-from superpac.subspaces.tracker import SubspaceTracker
+from superpac.session.problem import build_problem
+from superpac.session.session import error_left_of, labels_for_people
+from superpac.session.spec import Spec
+from superpac.strategies import Count, Problem, Proposal, Strategy, make_strategy
 
-STAGES = ("affinity", "clustering", "map")
+STRIP = 9  # groups offered at once
 
 
 @dataclass(frozen=True)
 class Job:
-    """A state to work on: standing answers, skipped pairs, items set aside.
+    """A state to work on, and what is wanted of it.
 
     Attributes
     ----------
-    number : int
-        Grows by one a job.
     key : object
         What the page calls the state.
     answers : tuple of Link
         Standing answers in order.
-    skipped : dict
-        As in :class:`~superpac.strategies.State`.
-    bad : frozenset of int
-        Items set aside.
+    skipped, bad
+        As in :class:`~superpac.answers.state.State`.
+    questions : int
+        How many questions are wanted, ranked.
+    avoid : frozenset of int
+        Items that they must not be about.
+    item : int or None
+        The item that a person chose to be asked about.
+    strips : bool
+        Whether the groups that an item may belong to are wanted with each question.
+    number : int
+        Grows by one per job.
     """
 
-    number: int
     key: Any
     answers: tuple[Link, ...]
-    skipped: dict[tuple[int, int], int] = field(default_factory=dict)
+    skipped: dict[Pair, int] = field(default_factory=dict)
     bad: frozenset[int] = frozenset()
+    questions: int = 1
+    avoid: frozenset[int] = frozenset()
+    item: int | None = None
+    strips: bool = False
+    number: int = 0
 
 
 @dataclass(frozen=True)
 class Model:
-    """What follows from a state: a labelling, how near every item is to every cluster, a question.
+    """What follows from a state: a labelling, how near items are to clusters, ranked questions.
 
     Attributes
     ----------
@@ -78,16 +86,18 @@ class Model:
         How sure each item is; 0 lies between two clusters, 1 in one.
     residuals : ndarray of shape (n, K)
         Distance of every item to every cluster.
-    proposal : Proposal or None
-        The next question; None when nothing is left.
-    seeds : tuple of int
-        Items that are sets of their own before any answer.
+    questions : tuple of Proposal
+        The strategy's next questions, the best first; empty when nothing is left.
+    exemplars : tuple of tuple of int
+        With strips, for each question clear members of the groups that its item may belong to.
     seconds : float
         Time it took.
     error_left : dict or None
         Estimate of the error left, where the strategy gives one.
     reliability : Reliability
-        What is known about the people who answer, where answers are evidence.
+        What is known about the people who answer.
+    count : Count or None
+        How many clusters there are, where the strategy finds out.
     """
 
     key: Any
@@ -95,11 +105,11 @@ class Model:
     shown: IntArray
     margins: NDArray[np.float32]
     residuals: NDArray[np.float32]
-    proposal: Proposal | None
-    seeds: tuple[int, ...] = ()
+    questions: tuple[Proposal, ...] = ()
+    exemplars: tuple[tuple[int, ...], ...] = ()
     seconds: float = 0.0
     error_left: dict[str, float] | None = None
-    reliability: Reliability = Reliability()
+    reliability: Reliability = field(default_factory=Reliability)
     count: Count | None = None
 
     def distance(self, item: int, other: int) -> float:
@@ -132,8 +142,6 @@ class Computer:
     def __init__(self, problem: Problem, spec: Spec) -> None:
         self.problem = problem
         self.strategy: Strategy = make_strategy(spec.strategy, problem, **spec.options)
-        own = getattr(self.strategy, "tracker", None)
-        self._tracker = own or SubspaceTracker(problem.X, problem.n_clusters, problem.dim)
 
     def model(self, job: Job) -> Model:
         """Work out a state.
@@ -148,37 +156,37 @@ class Computer:
         Model
         """
         begun = time.perf_counter()
-        answers = list(job.answers)
-        known = Constraints(self.problem.n)
-        for answer in answers:
-            known.take(answer)
-        # The job's number as revision: states are jumped between, so nothing may be carried over.
-        state = State(known, answers, dict(job.skipped), set(job.bad), revision=job.number)
-        proposal = self.strategy.propose(state)
-        labels = self.strategy.labels(state)
-        shown = labels
-        if not self.strategy.evidence:
-            rows = self.strategy.embedding(state)
-            shown = respect_answers(labels, known, self.problem.n_clusters, rows)
-        self._tracker.update(labels)
-        beliefs = self.strategy.beliefs(state)
-        left = None
-        if beliefs is not None:
-            left = error_left(beliefs, self.problem.n_clusters, len(answers)).to_dict()
-        seeds = tuple(getattr(getattr(self.strategy, "sets", None), "seeds", ()))
+        strategy = self.strategy
+        state = State.of(self.problem.n, job.answers, skipped=job.skipped, bad=job.bad)
+        # states are jumped between, so what was derived from one may not be carried over
+        state.revision = job.number
+        if job.item is None:
+            found = strategy.propose(state, job.questions, job.avoid)
+        else:
+            chosen = strategy.compare(state, job.item)
+            found = [] if chosen is None else [chosen]
+        labels = strategy.labels(state)
+        near = strategy.geometry(state)
         return Model(
             job.key,
             np.array(labels, dtype=np.intp),
-            np.array(shown, dtype=np.intp),
-            self._tracker.margins.astype(np.float32),
-            self._tracker.residuals.astype(np.float32),
-            None if proposal is None else replace(proposal, numbers=dict(proposal.numbers)),
-            tuple(int(s) for s in seeds),
+            np.array(labels_for_people(strategy, state, labels), dtype=np.intp),
+            near.margins.astype(np.float32),
+            near.residuals.astype(np.float32),
+            tuple(replace(one, numbers=dict(one.numbers)) for one in found),
+            tuple(self._exemplars(state, one) for one in found) if job.strips else (),
             time.perf_counter() - begun,
-            left,
-            reliability_of(self.strategy, state),
-            self.strategy.count(state),
+            error_left_of(strategy, state),
+            strategy.reliability(state),
+            strategy.count(state),
         )
+
+    def _exemplars(self, state: State, question: Proposal) -> tuple[int, ...]:
+        """Groups to choose from, the question's own among them; none for an answer in doubt."""
+        if question.numbers.get("again"):
+            return ()
+        near = self.strategy.exemplars(state, question.i, STRIP)
+        return tuple(near if question.j in near else [question.j, *near][:STRIP])
 
 
 def work(pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None) -> None:
@@ -235,7 +243,7 @@ def _prepare(
 
 
 def _flat(problem: Problem) -> NDArray[np.float32]:
-    """Two coordinates an item, from the spectral embedding."""
+    """Two coordinates per item, from the spectral embedding."""
     wanted = min(problem.n_clusters, problem.n)
     embedding = spectral_embedding(
         scaled_affinity(problem.affinity), wanted, random_state=problem.seed
@@ -244,6 +252,7 @@ def _flat(problem: Problem) -> NDArray[np.float32]:
 
 
 def _say(pipe: Connection, message: tuple[Any, ...]) -> None:
+    """Send a message to a process that may be gone."""
     try:
         pipe.send(message)
     except (OSError, ValueError):

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.strategies import State
 
 
 def representatives(labels: IntArray, state: State, affinity: sparse.csr_array) -> IntArray:

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers.consistent_labels import respect_answers
 from superpac.answers.events import Event
-from superpac.answers.links import DIFFERENT, SAME
-from superpac.answers.state import Fold
+from superpac.answers.history import History
+from superpac.answers.links import DIFFERENT, SAME, ordered
+from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.errors import ConflictError, InputError
 from superpac.session.audit.exemplars import at_stake, likely_pairs, representatives
 from superpac.session.audit.interval import AuditResult, fewest_wrong, wrong_items
 from superpac.session.questions import Question, Receipt
-from superpac.session.session import Session
-from superpac.strategies import State, make_strategy
+from superpac.session.session import Session, labels_for_people
+from superpac.strategies import make_strategy
 
 SAMPLE = 50
 SEED = 4242  # keeps the audit's draws apart from the strategies'
@@ -64,11 +64,11 @@ class Audit:
 
     def ask(self) -> Question | None:
         """Give the next pair to compare; None when the audit is complete."""
-        state = self.session.fold.state
+        state = self.session.state
         if self._spent_on_pairs() < self.pairs:
             for a, b in self._unchecked():
                 i, j = int(self.speakers[a]), int(self.speakers[b])
-                if not state.constraints.is_unsure(i, j) and not {i, j} & state.bad:
+                if ordered(i, j) not in state.unsure and not {i, j} & state.bad:
                     words = "An audit: two clusters by their clearest items; are they one?"
                     return Question(i, j, self.session.seq, words, {"audit": 1.0})
         for i, verdict in self._drawn():
@@ -135,7 +135,7 @@ class Audit:
             wrong=wrong,
             unsure=sum(verdict == "unsure" for _, verdict in drawn),
             known_wrong=known_wrong,
-            questions=sum(self._mine(e) for e in self.session.fold.standing()),
+            questions=sum(self._mine(e) for e in self.session.history.standing()),
             unchecked=len(unchecked),
             at_stake=at_stake(unchecked, self._sizes),
             finished=self.ask() is None,
@@ -174,16 +174,16 @@ class Audit:
         return (event.body.get("why") or {}).get("audit") == self.started.seq
 
     def _spent_on_pairs(self) -> int:
-        mine = (e for e in self.session.fold.standing() if self._mine(e))
+        mine = (e for e in self.session.history.standing() if self._mine(e))
         return sum(e.body["why"]["about"] == "clusters" for e in mine)
 
     def _speaker(self, i: int) -> int:
         return int(self.speakers[self.labels[i]])
 
     def _undecidable(self, i: int) -> bool:
-        state = self.session.fold.state
+        state = self.session.state
         speaker = self._speaker(i)
-        return state.constraints.is_unsure(i, speaker) or bool({i, speaker} & state.bad)
+        return ordered(i, speaker) in state.unsure or bool({i, speaker} & state.bad)
 
     def _verdict(self, i: int, lost: set[int]) -> bool | None:
         """Whether an item is wrong; None while nobody knows."""
@@ -192,12 +192,12 @@ class Audit:
         speaker = self._speaker(i)
         if i == speaker:
             return False
-        said = self.session.fold.state.constraints.implied(i, speaker)
+        said = self.session.state.constraints.implied(i, speaker)
         return None if said is None else said == DIFFERENT
 
     def _lost(self) -> set[int]:
         """Clusters that are part of another, larger one: all their items count as wrong."""
-        known = self.session.fold.state.constraints
+        known = self.session.state.constraints
         lost: set[int] = set()
         heads: list[int] = []
         for c in np.argsort(-self._sizes, kind="stable").tolist():
@@ -210,7 +210,7 @@ class Audit:
 
     def _unchecked(self) -> list[tuple[int, int]]:
         """Pairs of clusters that may be one."""
-        known, lost = self.session.fold.state.constraints, self._lost()
+        known, lost = self.session.state.constraints, self._lost()
         return [
             (a, b)
             for a, b in self._between
@@ -268,8 +268,8 @@ def start(
         "pairs": int(sample if pairs is None else pairs),
         "labels": _digest(labels),
     }
-    session._note("note", {"audit": facts})
-    return Audit(session, session.fold.event(session.seq), labels)
+    session.note("note", {"audit": facts})
+    return Audit(session, session.history.event(session.seq), labels)
 
 
 def run_audit(
@@ -312,20 +312,17 @@ def _begins_audit(event: Event) -> bool:
 
 
 def _state_at(session: Session, seq: int) -> State:
-    fold = Fold(len(session.data), session.fold.names)
-    fold.take_all([e for e in session.events if e.seq <= seq])
-    return fold.state
+    """What was known after event `seq`."""
+    history = History(session.state.n, session.state.names)
+    history.take_all([e for e in session.events if e.seq <= seq])
+    return history.state
 
 
 def _resume(session: Session, started: Event) -> Audit:
     """Build an interrupted audit again: its clusters follow from the log as it was then."""
     state = _state_at(session, started.seq)
     strategy = make_strategy(session.spec.strategy, session.problem, **session.spec.options)
-    labels = strategy.labels(state)
-    if not strategy.evidence:
-        count = max(session.problem.n_clusters, int(labels.max(initial=0)) + 1)
-        rows = strategy.embedding(state)
-        labels = respect_answers(labels, state.constraints, count, rows)
+    labels = labels_for_people(strategy, state, strategy.labels(state))
     if _digest(labels) != started.body["audit"]["labels"]:
         raise ConflictError(
             f"The clusters that the audit of event #{started.seq} began with cannot be computed "

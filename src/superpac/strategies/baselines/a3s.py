@@ -176,12 +176,11 @@ class A3S(Replay):
     Examples
     --------
     >>> from superpac.affinity.tsc import TSC
-    >>> from superpac.answers.constraints import Constraints
-    >>> from superpac.strategies.base import State
+    >>> from superpac.answers.state import State
     >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
-    >>> question = A3S(problem).propose(State(Constraints(60)))
+    >>> question = A3S(problem).propose(State(60))[0]
     >>> question.i != question.j
     True
     """

@@ -10,9 +10,10 @@ from numba import njit
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.imputed_spectral import KnownSets
-from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.base import Problem, Proposal, Strategy
 from superpac.strategies.baselines.constrained_kmeans import known_groups
 from superpac.threads import one_thread
 
@@ -227,10 +228,9 @@ class Biswas(Strategy):
     Examples
     --------
     >>> from scipy import sparse
-    >>> from superpac.answers.constraints import Constraints
     >>> X = np.array([[0.0], [0.1], [2.0], [5.0], [5.1]])
     >>> strategy = Biswas(Problem(X, sparse.csr_array((5, 5)), 2, dim=1))
-    >>> question = strategy.propose(State(Constraints(5)))
+    >>> question = strategy.propose(State(5))[0]
     >>> question.i != question.j
     True
     """
@@ -284,7 +284,7 @@ class Biswas(Strategy):
             values[k] = chances[k] * (1 - same) + (1 - chances[k]) * (1 - apart)
         return values
 
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+    def _best(self, state: State, avoid: frozenset[int]) -> Proposal | None:
         """Weigh the candidates and give the best."""
         self._follow(state)
         pairs = self._candidates(state, avoid)

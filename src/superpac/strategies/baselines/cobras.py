@@ -67,11 +67,10 @@ class Cobras(Replay):
     Examples
     --------
     >>> from scipy import sparse
-    >>> from superpac.answers.constraints import Constraints
-    >>> from superpac.strategies.base import State
+    >>> from superpac.answers.state import State
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
     >>> strategy = Cobras(Problem(X, sparse.csr_array((6, 6)), 2, dim=1))
-    >>> question = strategy.propose(State(Constraints(6)))
+    >>> question = strategy.propose(State(6))[0]
     >>> sorted([question.i, question.j])
     [1, 4]
     """

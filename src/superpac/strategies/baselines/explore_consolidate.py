@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.strategies.base import Problem, State
+from superpac.strategies.base import Problem
 from superpac.strategies.baselines.constrained_kmeans import penalised
 from superpac.strategies.baselines.farthest_first import FarthestFirst
 from superpac.strategies.certain_sets import CertainSets
@@ -117,10 +118,9 @@ class ExploreConsolidate(PairwiseKMeans):
     --------
     >>> import numpy as np
     >>> from scipy import sparse
-    >>> from superpac.answers.constraints import Constraints
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
     >>> problem = Problem(X, sparse.csr_array((4, 4)), 2, dim=1)
-    >>> question = ExploreConsolidate(problem).propose(State(Constraints(4)))
+    >>> question = ExploreConsolidate(problem).propose(State(4))[0]
     >>> bool(abs(X[question.i, 0] - X[question.j, 0]) > 4)
     True
     """

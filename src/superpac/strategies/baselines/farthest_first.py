@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
-from superpac.strategies.base import Problem, Proposal, State, least
+from superpac.strategies.base import Problem, Proposal, least
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.point_placing import Placing, Rival
 

@@ -51,11 +51,10 @@ class MinMax(PairwiseKMeans):
     Examples
     --------
     >>> from scipy import sparse
-    >>> from superpac.answers.constraints import Constraints
-    >>> from superpac.strategies.base import State
+    >>> from superpac.answers.state import State
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
     >>> problem = Problem(X, sparse.csr_array((4, 4)), 2, dim=1)
-    >>> question = MinMax(problem).propose(State(Constraints(4)))
+    >>> question = MinMax(problem).propose(State(4))[0]
     >>> bool(abs(X[question.i, 0] - X[question.j, 0]) > 4)
     True
     """

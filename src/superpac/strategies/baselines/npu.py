@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
+from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
-from superpac.strategies.base import Problem, State, least
+from superpac.strategies.base import Problem, least
 from superpac.strategies.baselines.explore_consolidate import PairwiseKMeans
 from superpac.strategies.baselines.urasc import entropy
 from superpac.strategies.point_placing import Rival
@@ -92,10 +93,9 @@ class Npu(PairwiseKMeans):
     Examples
     --------
     >>> from scipy import sparse
-    >>> from superpac.answers.constraints import Constraints
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
     >>> problem = Problem(X, sparse.csr_array((4, 4)), 2, dim=1)
-    >>> question = Npu(problem, n_trees=5).propose(State(Constraints(4)))
+    >>> question = Npu(problem, n_trees=5).propose(State(4))[0]
     >>> question.i != question.j
     True
     """

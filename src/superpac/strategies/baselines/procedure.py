@@ -11,8 +11,9 @@ from abc import abstractmethod
 from collections.abc import Generator, Iterable
 
 from superpac.answers.links import DIFFERENT, SAME, UNSURE
+from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.base import Problem, Proposal, Strategy
 
 Pair = tuple[int, int]
 Asking = Generator[Pair, str, None]
@@ -82,7 +83,7 @@ class Replay(Strategy):
     def procedure(self) -> Asking:
         """Ask pairs by ``answer = yield i, j``; publish labels; end when nothing is left."""
 
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+    def _best(self, state: State, avoid: frozenset[int]) -> Proposal | None:
         """Run the procedure up to the first pair about which nothing is known."""
         pair = self._run(state, avoid)
         if pair is None:

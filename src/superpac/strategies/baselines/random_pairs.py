@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
-from superpac.strategies.base import Problem, Proposal, State, Strategy
+from superpac.strategies.base import Problem, Proposal, Strategy
 from superpac.strategies.superpac import Refit
 
 TRIES = 200
@@ -29,10 +30,9 @@ class RandomPairs(Strategy):
     Examples
     --------
     >>> import numpy as np
-    >>> from superpac.answers.constraints import Constraints
     >>> from scipy import sparse
     >>> ring = sparse.csr_array(np.roll(np.eye(6), 1, 0) + np.roll(np.eye(6), -1, 0))
-    >>> asked = RandomPairs(Problem(np.eye(6), ring, 2, dim=1)).propose(State(Constraints(6)))
+    >>> asked = RandomPairs(Problem(np.eye(6), ring, 2, dim=1)).propose(State(6))[0]
     >>> asked.i != asked.j
     True
     """
@@ -46,7 +46,7 @@ class RandomPairs(Strategy):
         self.start = self.model.exact(step=0)
         self._last: tuple[tuple[int, int], IntArray] | None = None
 
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+    def _best(self, state: State, avoid: frozenset[int]) -> Proposal | None:
         """Draw pairs until one may be asked; list them all when that takes too long."""
         rng = self.rng(state.n_answers + 1)
         n = self.problem.n

@@ -11,9 +11,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
 
+from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import spectral_clustering
-from superpac.strategies.base import Problem, Proposal, State, least
+from superpac.strategies.base import Problem, Proposal, least
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.point_placing import Placing
 from superpac.subspaces.geometry import cluster_dims
@@ -129,11 +130,10 @@ class Scal(Placing):
     Examples
     --------
     >>> from superpac.affinity.tsc import TSC
-    >>> from superpac.answers.constraints import Constraints
     >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
-    >>> question = Scal(problem).propose(State(Constraints(60)))
+    >>> question = Scal(problem).propose(State(60))[0]
     >>> question.i != question.j
     True
     """

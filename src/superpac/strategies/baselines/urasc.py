@@ -11,10 +11,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
+from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
 from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
-from superpac.strategies.base import Problem, State, least
+from superpac.strategies.base import Problem, least
 from superpac.strategies.baselines.farthest_first import FarthestFirst
 from superpac.strategies.baselines.laplacian_eigenpairs import ImputedLaplacian, smallest_pairs
 from superpac.strategies.point_placing import Rival
@@ -135,11 +136,10 @@ class UrascN(FarthestFirst):
     Examples
     --------
     >>> from superpac.affinity.tsc import TSC
-    >>> from superpac.answers.constraints import Constraints
     >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
-    >>> question = UrascN(problem).propose(State(Constraints(60)))
+    >>> question = UrascN(problem).propose(State(60))[0]
     >>> question.i != question.j
     True
     """
@@ -279,11 +279,10 @@ class Urasc(UrascN):
     Examples
     --------
     >>> from superpac.affinity.tsc import TSC
-    >>> from superpac.answers.constraints import Constraints
     >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
-    >>> question = Urasc(problem, explore=0).propose(State(Constraints(60)))
+    >>> question = Urasc(problem, explore=0).propose(State(60))[0]
     >>> question.i != question.j
     True
     """

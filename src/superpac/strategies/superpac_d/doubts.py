@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from superpac.answers.links import UNSURE, Link
-from superpac.answers.votes import Pair, Votes, chance_wrong, pair_of
+from superpac.answers.links import Link, Pair, pair_of
+from superpac.answers.votes import Votes, chance_wrong
 from superpac.strategies.base import Proposal
 from superpac.strategies.superpac_d.posterior import Posterior
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets
@@ -22,43 +21,6 @@ DOUBT = 0.2  # a placement this likely to be wrong is asked again
 RISK = 1.0  # a merge expected to misplace more points than this is believed when confirmed
 WORDS = "This answer does not fit the others; please look once more."
 OTHERS = "An earlier answer about this item does not fit the others; this checks it."
-
-
-def counts_for(answer: Link, votes: Votes, set_of: NDArray[np.intp]) -> Link:
-    """Give an answer as a vote on the earlier pair that it checks, or as it is.
-
-    A point that was compared with one member of a set and is compared with another is asked the
-    same thing again.
-
-    Parameters
-    ----------
-    answer : Link
-        A new answer.
-    votes : Votes
-        The answers before.
-    set_of : ndarray of int of shape (n,)
-        Set of each point before the answer, -1 for a free one.
-
-    Returns
-    -------
-    Link
-        The answer, on the earlier pair where there is one; its number and annotator stay.
-
-    Examples
-    --------
-    >>> votes = Votes()
-    >>> votes.take(Link(1, 5, 0, "same", "Ada"))
-    False
-    >>> counts_for(Link(2, 5, 1, "different", "Bob"), votes, np.array([0, 0, 0, -1, -1, 0]))
-    Link(seq=2, i=5, j=0, answer='different', annotator='Bob')
-    """
-    if answer.answer == UNSURE or votes.asked(answer.i, answer.j) or set_of[answer.j] < 0:
-        return answer
-    earlier = [link for link in votes.about(answer.i) if set_of[link.j] == set_of[answer.j]]
-    if not earlier:
-        return answer
-    weakest = min(earlier, key=lambda link: (abs(votes.net(link.i, link.j)), link.seq))
-    return answer._replace(i=weakest.i, j=weakest.j)
 
 
 def ask_again(

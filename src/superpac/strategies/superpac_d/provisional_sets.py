@@ -99,12 +99,6 @@ class ProvisionalSets(CertainSets):
         """Go back to what was saved."""
         vars(self).update(copied(saved))
 
-    def _join(self, i: int, j: int) -> None:
-        a, b = int(self.set_of[i]), int(self.set_of[j])
-        if a >= 0 and b >= 0 and (min(a, b), max(a, b)) in self._between:
-            return  # what speaks against it came first; one of the answers will be asked again
-        super()._join(i, j)
-
     @property
     def different(self) -> set[tuple[int, int]]:
         """Pairs of sets, smaller key first, that are known to differ."""

@@ -9,16 +9,21 @@ between sets. An answer that all else speaks against is asked again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
-from superpac.answers.links import SAME, UNSURE, Link
-from superpac.answers.votes import Votes, chance_wrong, pair_of
+from superpac.answers.links import SAME, Link, pair_of
+from superpac.answers.reliability import Reliability, learn_reliability
+from superpac.answers.state import Effect, State
+from superpac.answers.votes import chance_wrong
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.graph.diffusion import DENSE, Diffusion
 from superpac.graph.spectral import normalized_affinity, spectral_embedding
-from superpac.strategies.base import Beliefs, Count, Problem, Proposal, State, Strategy
+from superpac.strategies.base import Beliefs, Count, Problem, Proposal, Strategy
 from superpac.strategies.superpac_d.checkpoints import Checkpoints, worth_keeping
-from superpac.strategies.superpac_d.doubts import RISK, ask_again, counts_for, doubtful_answers
+from superpac.strategies.superpac_d.doubts import RISK, ask_again, doubtful_answers
 from superpac.strategies.superpac_d.merge_chances import (
     SMALL,
     chance_of_count,
@@ -68,17 +73,16 @@ class SuperpacD(Strategy):
     Examples
     --------
     >>> from superpac.affinity.tsc import TSC
-    >>> from superpac.answers.constraints import Constraints
     >>> from superpac.data.synthetic import make_subspaces
     >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
     >>> problem = Problem(X, TSC(3, q=4).affinity(X), 3, dim=2)
-    >>> question = SuperpacD(problem).propose(State(Constraints(60)))
+    >>> question = SuperpacD(problem).propose(State(60))[0]
     >>> question.i != question.j
     True
     """
 
     name = "superpac-d"
-    evidence = True
+    weighs_answers = True
     finds_count = True
 
     def __init__(
@@ -113,25 +117,54 @@ class SuperpacD(Strategy):
         self._follow(state)
         return self.model.labels
 
-    def propose(self, state: State, avoid: frozenset[int] = frozenset()) -> Proposal | None:
+    def _in_order(self, state: State, avoid: frozenset[int]) -> Iterator[Proposal]:
         """Go on with a point half-way, ask again, settle two sets, or place a point."""
         self._follow(state)
-        sets, shut = self.sets, state.bad | avoid
+        for question in self._questions(state, state.bad | avoid):
+            if question is not None:
+                yield self._marked(question)
+
+    def _questions(self, state: State, shut: set[int]) -> Iterator[Proposal | None]:
+        """Questions in order, None for one that may not be asked now."""
+        sets = self.sets
         pending = sets.pending
         if pending is not None and pending not in shut and sets.set_of[pending] == -1:
-            question = self._compare(state, pending, shut, "goes on")
-            if question is not None:
-                return question
+            yield self._compare(state, pending, shut, "goes on")
         among = np.flatnonzero(sets.set_of == -1)
         among = among[~np.isin(among, list(shut))]
-        question = self._again(state, shut) or self._settle(state, shut, among)
-        if question is not None:
-            return question
+        yield from self._again(state, shut)
+        yield from self._settle(state, shut, among)
         for test, why in self._candidates(among):
-            question = self._compare(state, test, shut, why)
+            yield self._compare(state, test, shut, why)
+        yield from self._settle(state, shut, among, last=True)
+        yield from self._again(state, shut, rest=0)
+
+    def compare(self, state: State, item: int) -> Proposal | None:
+        """Give the question about an item that a person chose."""
+        self._follow(state)
+        if self.sets.set_of[item] == -1:
+            question = self._compare(state, item, state.bad, "chosen")
             if question is not None:
                 return question
-        return self._settle(state, shut, among, last=True) or self._again(state, shut, rest=0)
+        return super().compare(state, item)
+
+    def exemplars(self, state: State, item: int, n: int) -> list[int]:
+        """Clear members of the sets that an item may belong to, the likeliest set first."""
+        self._follow(state)
+        model, own = self.model, int(self.model.place[item])
+        apart = {model.number[key] for key in self.sets.apart(item)}
+        if own >= 0:
+            apart |= {own, *np.flatnonzero(model.differ[own]).tolist()}
+        found = []
+        for k in np.argsort(-model.sets[item], kind="stable").tolist():
+            speakers = [] if k in apart else model.speakers(k, state.bad)
+            found += [t for t in speakers if t != item and state.askable(item, t)][:1]
+        return found[:n]
+
+    def reliability(self, state: State) -> Reliability:
+        """How often each person errs, and how likely each answer is to be wrong."""
+        self._follow(state)
+        return self._known.votes.learned or Reliability()
 
     def beliefs(self, state: State) -> Beliefs:
         """Give the posterior of the labels, and how it fared with the answers so far."""
@@ -158,31 +191,39 @@ class SuperpacD(Strategy):
         seeds = set(self.sets.seeds)
         found = sum(not seeds.intersection(points) for points in model.members)
         sure = chance_of_count(
-            self._chances(), model.group, model.differ, self._small(), len(self.sets.joins), found
+            self._chances(self._known.votes.rate),
+            model.group,
+            model.differ,
+            self._small(),
+            len(self.sets.joins),
+            found,
         )
         return Count(model.K, sure)
 
     def _follow(self, state: State) -> None:
-        answers = state.answers
-        if answers == self._past:
+        """Take in what is new, answer by answer; from a checkpoint where some were taken back."""
+        answers, past = state.answers, self._known.answers
+        if answers == past:
             return
         with one_thread():
-            if answers[: len(self._past)] != self._past:
+            if answers[: len(past)] != past:
                 self._go_back(answers)
-            for answer in answers[len(self._past) :]:
+            for answer in answers[self._known.n_answers :]:
                 self._take(answer)
-                if worth_keeping(len(self._past), len(answers)):
-                    doubts = dict(self._merged), set(self.votes.held)
-                    saved = self.sets.save(), self.model.save(), doubts, len(self._record)
-                    self._checkpoints.add(len(self._past), saved)
-            self.model.settle(self.sets)
-            self.votes.learn(self.model.sets, self.model.place, self.sets.merges)
+                if worth_keeping(self._known.n_answers, len(answers)):
+                    saved = self.sets.save(), self.model.save(), dict(self._merged)
+                    self._checkpoints.add(self._known.n_answers, (*saved, len(self._record)))
+            self._learn()
+
+    def _learn(self) -> None:
+        """Settle the model, and learn from it how often people err."""
+        self.model.settle(self.sets)
+        votes, between = self._known.votes, [pair_of(link) for link in self.sets.merges]
+        votes.learned = learn_reliability(votes.all(), self.model.sets, self.model.place, between)
 
     def _begin(self) -> None:
         """Nothing answered yet."""
-        self._past: list[Link] = []
-        self._heard: list[Link] = []
-        self.votes = Votes()
+        self._known = State(self.problem.n)  # the answers taken in so far, read as everybody does
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
         self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
         with one_thread():
@@ -193,54 +234,61 @@ class SuperpacD(Strategy):
 
     def _go_back(self, answers: list[Link]) -> None:
         """To the last checkpoint within what these answers have in common with those taken."""
-        pairs = zip(answers, self._past, strict=False)
-        common = next((n for n, (a, b) in enumerate(pairs) if a != b), len(answers))
+        past = self._known.answers
+        pairs = zip(answers, past, strict=False)
+        common = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(answers), len(past)))
         kept = self._checkpoints.latest(common)
         if kept is None:
             self._begin()
             return
-        at, (sets, model, (merged, held), recorded) = kept
+        at, (sets, model, merged, recorded) = kept
         del self._record[recorded:]
-        self._past, self._merged = self._past[:at], dict(merged)
-        self._heard = self._heard[:at]
-        self.votes = Votes()
-        self.votes.held = set(held)
-        self.votes.take_all(self._heard)
+        self._known = State.of(self.problem.n, past[:at])
+        self._merged = dict(merged)
         self.sets.restore(sets)
         self.model.restore(model, self.sets)
 
     def _take(self, answer: Link) -> None:
-        self.votes.forget()
-        self._past.append(answer)
-        answer = counts_for(answer, self.votes, self.sets.set_of)
-        self._heard.append(answer)
-        first = not self.votes.asked(answer.i, answer.j)
+        """Take in one answer: what the model made of it before, then what it changes."""
+        known = self._known
+        known.votes.learned = None  # what is made of an answer depends on the answers alone
+        heard = known.counts_for(answer)
+        first = not known.votes.asked(heard.i, heard.j)
         if first:
-            foretold = self.model.foretold(answer, self.sets)
+            foretold = self.model.foretold(heard, self.sets)
             self._record += [] if foretold is None else [foretold]
-            self.model.observe(answer)
-            self._note_merge(answer)
-        if self.votes.take(answer):
-            self.sets.refold(self.votes.believed())
-        elif answer.answer == UNSURE or (first and pair_of(answer) not in self.votes.held):
-            self.sets.take(answer)
+            self.model.observe(heard)
+            self._note_merge(heard)
+        effect = known.hear(answer)
+        if effect is Effect.CHANGED:
+            self.sets.refold(known.votes.believed())
+        elif effect is Effect.TAKEN:
+            self.sets.take(heard)
         else:
             self.sets.between_sets = True  # a repeated answer is no reason to settle sets next
             return
         self.model.follow(self.sets)
 
     def _note_merge(self, answer: Link) -> None:
-        """Keep how likely a merge was and how many points it moves; hold it if that is a risk."""
-        model = self.model
-        a, b = int(model.place[answer.i]), int(model.place[answer.j])
+        """Keep how likely a merge was and how many points it moves."""
+        a, b = int(self.model.place[answer.i]), int(self.model.place[answer.j])
         if answer.answer == SAME and a >= 0 and b >= 0 and a != b:
-            model.settle(self.sets)
-            stake = float(min(model.mass[a], model.mass[b]))
-            chance = float(self._chances()[a, b])
-            self._merged[pair_of(answer)] = (chance, stake)
-            rate = self.votes.rate_of(answer.annotator)
-            if self.doubt and chance_wrong(chance, rate) * stake > RISK:
-                self.votes.hold(answer.i, answer.j)
+            self.model.settle(self.sets)
+            self._merged[pair_of(answer)] = self._merge_risk(a, b)
+
+    def _merge_risk(self, a: int, b: int) -> tuple[float, float]:
+        """Chance that two sets are one, by the votes alone, and how many points a merge moves."""
+        chance = self._chances(self._known.votes.counted_rate)[a, b]
+        return float(chance), float(min(self.model.mass[a], self.model.mass[b]))
+
+    def _marked(self, question: Proposal) -> Proposal:
+        """Mark a question whose "same" joins two sets and would misplace many points if wrong."""
+        a, b = int(self.model.place[question.i]), int(self.model.place[question.j])
+        if not self.doubt or a < 0 or b < 0 or a == b:
+            return question
+        chance, stake = self._merge_risk(a, b)
+        risk = chance_wrong(chance, self._known.votes.counted_rate) * stake
+        return replace(question, confirm=True) if risk > RISK else question
 
     def _candidates(self, among: IntArray) -> list[tuple[int, str]]:
         """Free points worth asking about, best first: between groups, and near more such."""
@@ -273,7 +321,7 @@ class SuperpacD(Strategy):
         apart = {model.number[key] for key in self.sets.apart(test)}
         belief = np.sqrt(model.sets[test])  # a point that is hard is harder than the model thinks
         belief = 0.95 * belief / belief.sum() + 0.05 / belief.size
-        belief[list(apart)] *= self.votes.rate if self.doubt else 0.0
+        belief[list(apart)] *= self._known.votes.rate if self.doubt else 0.0
         new = max(NEW, 1 - len(model.keys) / K) / 2
         hopeless = len(apart) >= GIVEN_UP and belief.max() / (belief.sum() + new) < STOP
         if hopeless and self.provisional:
@@ -295,23 +343,22 @@ class SuperpacD(Strategy):
 
     def _said_once(self, test: int, k: int, shut: set[int]) -> int | None:
         """Member of a set that a free point was said to differ from, by one vote only."""
-        votes = [(self.votes.net(test, m), m) for m in self.model.members[k] if m not in shut]
+        votes = [
+            (self._known.votes.net(test, m), m) for m in self.model.members[k] if m not in shut
+        ]
         against = [(net, m) for net, m in votes if net < 0]
         return against[0][1] if len(against) == 1 and against[0][0] == -1 else None
 
-    def _again(self, state: State, shut: set[int], rest: int = REST) -> Proposal | None:
+    def _again(self, state: State, shut: set[int], rest: int = REST) -> Iterator[Proposal | None]:
         """Ask again what the votes leave open, or an answer that all else speaks against."""
-        if not self.doubt:
-            return None
-        missing = len(self.model.keys) < self.model.K and state.n_answers % 2 == 1
-        for link in doubtful_answers(self.votes, self.sets, self.model, self._merged, missing):
-            question = self._repeat(state, link, shut, rest)
-            if question is not None:
-                return question
-        return None
+        if self.doubt:
+            missing = len(self.model.keys) < self.model.K and state.n_answers % 2 == 1
+            votes = self._known.votes
+            for link in doubtful_answers(votes, self.sets, self.model, self._merged, missing):
+                yield self._repeat(state, link, shut, rest)
 
-    def _chances(self) -> FloatArray:
-        """Chance that two sets are one, for all pairs."""
+    def _chances(self, rate: float) -> FloatArray:
+        """Chance that two sets are one, for all pairs, where so many answers are wrong."""
         model, count = self.model, len(self.model.keys)
         cuts = None
         if count > model.K and self.doubt:
@@ -319,9 +366,9 @@ class SuperpacD(Strategy):
             for cut in self.sets.cuts:
                 a, b = model.place[cut.i], model.place[cut.j]
                 if a >= 0 and b >= 0:
-                    cuts[a, b] -= self.votes.net(cut.i, cut.j)
+                    cuts[a, b] -= self._known.votes.net(cut.i, cut.j)
         return merge_chances(
-            model.mutual, model.differ, cuts, self._small(), model.mass, model.K, self.votes.rate
+            model.mutual, model.differ, cuts, self._small(), model.mass, model.K, rate
         )
 
     def _worth(self, mended: float, unsettled: float) -> bool:
@@ -334,13 +381,13 @@ class SuperpacD(Strategy):
 
     def _settle(
         self, state: State, shut: set[int], among: IntArray, last: bool = False
-    ) -> Proposal | None:
+    ) -> Iterator[Proposal | None]:
         """Ask whether two sets are one, when that is likely or there are too many sets."""
         model, K = self.model, self.model.K
         count = len(model.keys)
         if count < 2:
-            return None
-        upper = np.triu(self._chances(), 1)
+            return
+        upper = np.triu(self._chances(self._known.votes.rate), 1)
         small = SMALL * self.problem.n / K
         forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
         unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
@@ -351,16 +398,13 @@ class SuperpacD(Strategy):
             chance = float(upper[a, b])
             stake = float(at_stake[a, b])
             if chance <= 0:
-                return None
+                return
             if stake < small:
                 if not last and chance * stake < unsettled:
                     continue
             elif not (chance >= MERGE or forced or last or self._worth(chance * stake, unsettled)):
                 continue
-            question = self._join_question(state, a, b, chance, shut)
-            if question is not None:
-                return question
-        return None
+            yield self._join_question(state, a, b, chance, shut)
 
     def _join_question(
         self, state: State, a: int, b: int, chance: float, shut: set[int]
@@ -370,12 +414,15 @@ class SuperpacD(Strategy):
             for cut in self.sets.cuts:
                 i, j = cut.i, cut.j
                 between = {int(model.place[i]), int(model.place[j])} == {a, b}
-                once = between and self.votes.net(i, j) == -1
+                once = between and self._known.votes.net(i, j) == -1
                 question = self._repeat(state, cut, shut, REST) if once else None
                 if question is not None:
                     return question
             return None
-        if any({model.place[link.i], model.place[link.j]} == {a, b} for link in self.votes.ties()):
+        if any(
+            {model.place[link.i], model.place[link.j]} == {a, b}
+            for link in self._known.votes.ties()
+        ):
             return None  # checked in its turn, and not put before the person again at once
         for i in model.speakers(a, shut):
             for j in model.speakers(b, shut):
@@ -392,8 +439,8 @@ class SuperpacD(Strategy):
         def may(i: int, j: int) -> bool:
             return not {i, j} & shut and self._askable(state, i, j)
 
-        seen = state.constraints.answered
-        found = ask_again(link, self.votes, others, may, seen, self.votes.rate)
+        votes = self._known.votes
+        found = ask_again(link, votes, others, may, state.asked, votes.rate)
         just_now = [{a.i, a.j} for a in state.answers[len(state.answers) - rest :]]
         return None if found is None or {found.i, found.j} in just_now else found
 

@@ -8,6 +8,7 @@ WHY = {
     "goes on": "This item is not in the group asked about before",
     "between": "This item lies between groups",
     "far": "This item is far from every group met so far",
+    "chosen": "You asked to be asked about this",
 }
 
 

@@ -233,10 +233,8 @@ def test_figures_make_sense(server, client):
     standing |= {e.body["seq"] for e in server.events() if e.kind == "restore"}
     assert found["questions"] == len(standing)
     assert found["implied"] > 0
-    assert 0 <= found["right"] <= found["recent"] <= 20
-    assert found["questions_left"] is None or found["questions_left"] >= 0
-    assert found["minutes_left"] is None or found["minutes_left"] >= 0
-    assert all(0 <= share <= 1 for _, share in found["curve"])
+    left = found["error_left"]
+    assert 0 <= left["low"] <= left["estimate"] <= left["high"] <= 1
 
 
 def test_a_session_with_other_settings_can_be_begun_and_the_first_resumed(server, client):

@@ -10,11 +10,11 @@ from superpac.affinity import affinity_names, make_affinity
 from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
-from superpac.session.session import describe
+from superpac.session.questions import describe
 from superpac.session.spec import AUTO, Spec
 from superpac.store import Store
 from superpac.strategies import check_strategy
-from superpac.web.desk import Desk
+from superpac.web.service import LabelService
 from superpac.web.thumbnails import Pictures
 
 
@@ -55,8 +55,8 @@ def find_or_create(
     return store.create(info), False
 
 
-class Room:
-    """Holds one data set and the desk of the session that is open on it.
+class Workspace:
+    """Holds one data set and the service of the session that is open on it.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Room:
     log : Log
         The session to begin with.
     **options
-        Passed on to each :class:`Desk`.
+        Passed on to each :class:`LabelService`.
     """
 
     def __init__(self, data: Dataset, store: Store, log: Log, **options: Any) -> None:
@@ -75,18 +75,18 @@ class Room:
         self.pictures = Pictures(data)
         self._options = options
         self._lock = threading.Lock()
-        self.desk = Desk(data, log, store=store, **options)
+        self.service = LabelService(data, log, store=store, **options)
 
     def start(self) -> None:
         """Begin to compute."""
-        self.desk.start()
+        self.service.start()
 
     def stop(self) -> None:
         """Stop computing and close the store."""
-        self.desk.stop()
+        self.service.stop()
         self.store.close()
 
-    def begin(self, spec: Spec, name: str | None) -> Desk:
+    def begin(self, spec: Spec, name: str | None) -> LabelService:
         """Begin a session with another spec on the same data, or go on with it, and show it."""
         method = spec.affinity.partition(":")[0]
         if method not in affinity_names():
@@ -95,12 +95,13 @@ class Room:
             )
         check_spec(spec, len(self.data))
         with self._lock:
-            source = self.desk.session.log.info.source
+            source = self.service.session.log.info.source
             recipe = dict(source) if isinstance(source, dict) else {"what": source}
             log, _ = find_or_create(self.store, self.data, replace(spec), name, recipe)
-            if log.session_id == self.desk.session.log.session_id:
-                return self.desk
-            old, self.desk = self.desk, Desk(self.data, log, store=self.store, **self._options)
-            self.desk.start()
+            if log.session_id == self.service.session.log.session_id:
+                return self.service
+            old = self.service
+            self.service = LabelService(self.data, log, store=self.store, **self._options)
+            self.service.start()
             old.stop()
-            return self.desk
+            return self.service

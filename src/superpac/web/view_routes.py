@@ -15,8 +15,8 @@ from fastapi.responses import Response, StreamingResponse
 
 from superpac.errors import NotFoundError
 from superpac.session import exports
-from superpac.web import schemas, seconds, views
-from superpac.web.room import Room
+from superpac.web import page_views, schemas, second_opinions
+from superpac.web.workspace import Workspace
 
 MIME = {
     "csv": "text/csv; charset=utf-8",
@@ -30,35 +30,35 @@ MIME = {
 }
 
 
-def session_out(room: Room) -> schemas.SessionOut:
+def session_out(workspace: Workspace) -> schemas.SessionOut:
     """Facts of the session and how far the first clustering is."""
-    desk = room.desk
-    status, info = desk.status(), desk.session.log.info
+    service = workspace.service
+    status, info = service.status(), service.session.log.info
     return schemas.SessionOut(
         id=info.id,
         name=info.name,
-        data=room.data.name,
-        kind=room.data.kind,
-        crisp=room.pictures.crisp,
-        items=len(room.data),
+        data=workspace.data.name,
+        kind=workspace.data.kind,
+        crisp=workspace.pictures.crisp,
+        items=len(workspace.data),
         spec=info.spec,
         phase=status.phase,
         stage=status.stage,
         done=status.done,
         total=status.total,
         message=status.message,
-        usable=desk.model() is not None,
+        usable=service.model() is not None,
         version=version("superpac"),
         formats=[*exports.FORMATS, "folders", "archive"],
     )
 
 
-def router(room: Room) -> APIRouter:
+def router(workspace: Workspace) -> APIRouter:
     """Routes that show and export, and write nothing.
 
     Parameters
     ----------
-    room : Room
+    workspace : Workspace
         Data and session.
 
     Returns
@@ -66,40 +66,40 @@ def router(room: Room) -> APIRouter:
     APIRouter
     """
     routes = APIRouter()
-    _looking(routes, room)
-    _exporting(routes, room)
+    _looking(routes, workspace)
+    _exporting(routes, workspace)
     return routes
 
 
-def _looking(app: APIRouter, room: Room) -> None:
+def _looking(app: APIRouter, workspace: Workspace) -> None:
     @app.get("/api/session", response_model=schemas.SessionOut)
     def session() -> Any:
         """Facts of the session, and how far the first clustering is."""
-        return session_out(room)
+        return session_out(workspace)
 
     @app.get("/api/progress")
     def progress() -> dict[str, Any]:
         """How far the answers are."""
-        return views.progress(room.desk)
+        return page_views.progress(workspace.service)
 
     @app.get("/api/labels", response_model=schemas.Labels)
     def labels() -> Any:
         """Clusters after all the answers so far."""
-        desk = room.desk
-        fresh = desk.settle()
-        found = desk.session.labels()
+        service = workspace.service
+        fresh = service.settle()
+        found = service.session.labels()
         return schemas.Labels(
-            ids=[str(i) for i in room.data.ids],
+            ids=[str(i) for i in workspace.data.ids],
             labels=found.tolist(),
-            names=exports.cluster_names(desk.session, found),
-            seq=desk.session.seq,
+            names=exports.cluster_names(service.session, found),
+            seq=service.session.seq,
             fresh=fresh,
         )
 
     @app.get("/api/clusters")
     def clusters(limit: Annotated[int, Query(ge=2, le=500)] = 60) -> dict[str, Any]:
         """Every cluster with its items, surest first; the middle is left out beyond `limit`."""
-        return views.clusters(room.desk, limit)
+        return page_views.clusters(workspace.service, limit)
 
     @app.get("/api/clusters/{cluster}")
     def wall(
@@ -108,17 +108,17 @@ def _looking(app: APIRouter, room: Room) -> None:
         limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     ) -> list[dict[str, Any]]:
         """Part of one cluster, surest first."""
-        return views.wall(room.desk, cluster, offset, limit)
+        return page_views.wall(workspace.service, cluster, offset, limit)
 
     @app.get("/api/items/{item}")
     def item(item: int) -> dict[str, Any]:
         """One item, its nearest rivals and what answers say about it."""
-        return views.item_view(room.desk, item)
+        return page_views.item_view(workspace.service, item)
 
     @app.get("/api/map")
     def map_() -> dict[str, Any]:
-        """Two coordinates an item."""
-        return views.map_view(room.desk)
+        """Two coordinates per item."""
+        return page_views.map_view(workspace.service)
 
     @app.get("/api/history")
     def history(
@@ -126,51 +126,54 @@ def _looking(app: APIRouter, room: Room) -> None:
         limit: Annotated[int, Query(ge=1, le=500)] = 100,
     ) -> dict[str, Any]:
         """Every event, the newest first."""
-        return views.history(room.desk, before, limit)
+        return page_views.history(workspace.service, before, limit)
 
     @app.get("/api/suspects")
     def suspects() -> dict[str, Any]:
         """Answers that contradict each other or do not fit, and what is cheapest to take back."""
-        return views.suspects(room.desk)
+        return page_views.suspects(workspace.service)
 
     @app.get("/api/agreement")
     def agreement() -> dict[str, Any]:
         """Who answered how much, and how far people agree."""
-        return {"overlap": room.desk.overlap, **seconds.agreement(room.desk.session)}
+        return {
+            "overlap": workspace.service.overlap,
+            **second_opinions.agreement(workspace.service.session),
+        }
 
 
-def _exporting(app: APIRouter, room: Room) -> None:
+def _exporting(app: APIRouter, workspace: Workspace) -> None:
     @app.get("/api/export/{form}", response_class=Response)
     def export(form: str) -> Response:
         """Clusters or answers as a file: one of the session's `formats`."""
-        desk = room.desk
+        service = workspace.service
         if form not in MIME:
             raise NotFoundError(
                 f"There is no export format {form!r}; choose one of: {', '.join(MIME)}."
             )
         ending = {"archive": "zip", "folders": "zip", **exports.ENDINGS}.get(form, form)
         part = form if form in exports.ENDINGS or form == "folders" else "clusters"
-        name = f"{exports.file_name(desk.name)}-{'session' if form == 'archive' else part}"
+        name = f"{exports.file_name(service.name)}-{'session' if form == 'archive' else part}"
         ascii_name = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
         headers = {"content-disposition": f'attachment; filename="{ascii_name}.{ending}"'}
         if form != "archive":
-            desk.settle()
+            service.settle()
         if form == "archive":
-            body = _archive(room)
+            body = _archive(workspace)
         elif form == "folders":
             spool: Any = tempfile.SpooledTemporaryFile(max_size=32 << 20)  # noqa: SIM115
-            exports.folders_zip(desk.session, spool)
+            exports.folders_zip(service.session, spool)
             spool.seek(0)
             return StreamingResponse(_chunks(spool), media_type=MIME[form], headers=headers)
         else:
-            body = exports.FORMATS[form](desk.session)
+            body = exports.FORMATS[form](service.session)
         return Response(body, media_type=MIME[form], headers=headers)
 
 
-def _archive(room: Room) -> bytes:
+def _archive(workspace: Workspace) -> bytes:
     with tempfile.TemporaryDirectory(prefix="superpac-") as folder:
         path = Path(folder) / f"{uuid4().hex}.zip"
-        room.store.export_archive(room.desk.session.log.session_id, path)
+        workspace.store.export_archive(workspace.service.session.log.session_id, path)
         return path.read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Keeps the computing process alive and busy with what the page needs next."""
+"""Models by the state they belong to, and the process that computes them, kept alive and busy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import logging
 import multiprocessing
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -18,7 +18,6 @@ from superpac.session.spec import Spec
 from superpac.web.worker import Basis, Job, Model, work
 
 Phase = Literal["preparing", "ready", "cancelled", "failed"]
-JobMaker = Callable[[int], Job]
 
 KEPT = 12  # models kept: now, what may follow, and the last few for undo
 HUNG = 5.0  # seconds without a result after which a job counts as hung, unless jobs are slower:
@@ -39,7 +38,7 @@ class Preparing:
     restarts: int
 
 
-class Keeper:
+class ModelCache:
     """Owns the computing process: starts it, feeds it, replaces it when it dies or hangs.
 
     Parameters
@@ -61,7 +60,7 @@ class Keeper:
         if way == "forkserver":
             self._context.set_forkserver_preload(["superpac.web.worker"])
         self._lock = threading.Condition()
-        self._wanted: Sequence[tuple[Hashable, JobMaker]] = ()
+        self._wanted: Sequence[Job] = ()
         self._models: dict[Hashable, Model] = {}
         self._newest: Model | None = None
         self._basis: Basis | None = None
@@ -77,7 +76,7 @@ class Keeper:
         self._pipe: Connection | None = None
         self._stopping = False
         self._thread: threading.Thread | None = None
-        # A pipe to the keeper's own thread, so that it notices new wishes without polling.
+        # A pipe to the watching thread, so that it notices new wishes without polling.
         self._ear, self._bell = multiprocessing.Pipe(duplex=False)
 
     @property
@@ -102,7 +101,7 @@ class Keeper:
 
     def start(self) -> None:
         """Start computing."""
-        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="models", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -134,7 +133,7 @@ class Keeper:
         self._ring()
         return True
 
-    def want(self, wishes: Sequence[tuple[Hashable, JobMaker]]) -> None:
+    def want(self, wishes: Sequence[Job]) -> None:
         """Say which states are needed, the most urgent first; replaces earlier wishes."""
         with self._lock:
             self._wanted = tuple(wishes)
@@ -188,13 +187,13 @@ class Keeper:
         if self._pipe is None or not self._ready or self._busy_since is not None:
             return
         with self._lock:
-            wish = next((w for w in self._wanted if w[0] not in self._models), None)
+            wish = next((job for job in self._wanted if job.key not in self._models), None)
         if wish is None:
             return
         self._numbers += 1
         self._busy_since = time.monotonic()
         try:
-            self._pipe.send(wish[1](self._numbers))
+            self._pipe.send(replace(wish, number=self._numbers))
         except OSError:
             return  # the process is gone: _watch sees to it
 

@@ -1,0 +1,168 @@
+"""The events of a log: which of them stand, what undo and redo would take, names people gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from superpac.answers.events import Event
+from superpac.answers.links import Link, ordered
+from superpac.answers.state import State
+from superpac.errors import InputError
+
+UNDOABLE = ("answer", "skip", "bad", "good", "name")
+
+
+class History:
+    """A log read event by event, with the state that its standing events lead to.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    names : sequence, optional
+        What people call the items.
+
+    Attributes
+    ----------
+    state : State
+        What the standing answers say; the same object as long as the history lives.
+    events : list of Event
+        The whole log so far.
+    retracted : set of int
+        Numbers of the events that were taken back.
+    cluster_names, item_names : dict
+        Names that people gave.
+
+    Examples
+    --------
+    >>> history = History(10)
+    >>> history.take(Event(1, "answer", {"i": 3, "j": 4, "answer": "same"}, "", "k", "", None, ""))
+    >>> history.state.constraints.implied(4, 3)
+    'same'
+    >>> history.take(Event(2, "retract", {"seq": 1}, "", "k2", "", None, ""))
+    >>> history.state.n_answers, history.redoable()
+    (0, [1])
+    """
+
+    def __init__(self, n: int, names: Sequence[Any] | None = None) -> None:
+        self.state = State(n, names)
+        self.events: list[Event] = []
+        self.retracted: set[int] = set()
+        self.cluster_names: dict[int, str] = {}
+        self.item_names: dict[int, str] = {}
+
+    @property
+    def seq(self) -> int:
+        """Sequence number of the last event taken in."""
+        return self.events[-1].seq if self.events else 0
+
+    def take(self, event: Event) -> None:
+        """Take in the next event."""
+        self.take_all([event])
+
+    def take_all(self, events: Iterable[Event]) -> None:
+        """Take in many events; with something taken back or put back among them, read all anew."""
+        new = list(events)
+        self.events += new
+        turned = [event for event in new if event.kind in ("retract", "restore")]
+        for event in turned:
+            change = self.retracted.add if event.kind == "retract" else self.retracted.discard
+            change(event.body["seq"])
+        if turned:
+            self.state.restart([link_of(event) for event in self.standing()])
+            self.cluster_names, self.item_names = {}, {}
+            self._apply(self.events, count=0)
+        else:
+            answered = self.state.n_answers
+            self.state.hear_all(link_of(event) for event in new if event.kind == "answer")
+            self._apply(new, count=answered)
+
+    def standing(self, kinds: Sequence[str] = ("answer",)) -> list[Event]:
+        """Events of some kinds that have not been taken back, in order."""
+        return [e for e in self.events if e.kind in kinds and e.seq not in self.retracted]
+
+    def event(self, seq: int) -> Event:
+        """Event number `seq`."""
+        if not 1 <= seq <= len(self.events):
+            raise InputError(f"There is no event #{seq}; the log has #1 to #{len(self.events)}.")
+        return self.events[seq - 1]
+
+    def undoable(self, by: str | None = None) -> list[int]:
+        """Sequence numbers that one undo takes back: the last act, with all pairs of its group.
+
+        Parameters
+        ----------
+        by : str, optional
+            The annotator whose acts count; everybody's by default.
+        """
+        for event in reversed(self.events):
+            mine = by is None or event.annotator == by
+            if mine and event.kind in UNDOABLE and event.seq not in self.retracted:
+                return self.act_of(event)
+        return []
+
+    def act_of(self, event: Event) -> list[int]:
+        """Standing events that were one act together with this one: the pairs of a strip."""
+        group = event.body.get("group")
+        if group is None:
+            return [event.seq]
+        near = self.events[max(0, event.seq - 64) : event.seq + 64]
+        return [e.seq for e in near if e.body.get("group") == group and e.seq not in self.retracted]
+
+    def redoable(self, by: str | None = None) -> list[int]:
+        """Sequence numbers that one redo puts back: what was taken back last and nothing since.
+
+        Parameters
+        ----------
+        by : str, optional
+            The annotator whose acts count; everybody's by default.
+        """
+        stack: list[list[int]] = []
+        for event in self.events:
+            if by is not None and event.annotator != by:
+                continue
+            if event.kind == "retract":
+                seq = event.body["seq"]
+                group = self._group(seq)
+                if stack and group is not None and self._group(stack[-1][0]) == group:
+                    stack[-1].append(seq)
+                else:
+                    stack.append([seq])
+            elif event.kind == "restore":
+                seq = event.body["seq"]
+                stack = [left for entry in stack if (left := [s for s in entry if s != seq])]
+            elif event.kind in UNDOABLE:
+                stack.clear()
+        return [seq for seq in stack[-1] if seq in self.retracted] if stack else []
+
+    def _group(self, seq: int) -> object:
+        """Key of the act that an event was part of."""
+        return self.events[seq - 1].body.get("group")
+
+    def _apply(self, events: Iterable[Event], count: int) -> None:
+        """Take in what is no answer; `count` answers stood before these events."""
+        state = self.state
+        for event in events:
+            if event.seq in self.retracted:
+                continue
+            body, kind = event.body, event.kind
+            if kind == "answer":
+                count += 1
+            elif kind == "skip":
+                state.skipped[ordered(body["i"], body["j"])] = count
+            elif kind == "bad":
+                state.bad.add(body["i"])
+            elif kind == "good":
+                state.bad.discard(body["i"])
+            elif kind == "name" and "cluster" in body:
+                self.cluster_names[body["cluster"]] = body["name"]
+            elif kind == "name":
+                self.item_names[body["item"]] = body["name"]
+
+
+def link_of(event: Event) -> Link:
+    """An answer's event as a link."""
+    body = event.body
+    confirm = bool(body.get("confirm", False))
+    return Link(event.seq, body["i"], body["j"], body["answer"], event.annotator, confirm)

@@ -1,0 +1,163 @@
+"""Questions that people have before them: one pair, one person, for a while."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+from superpac.answers.links import Pair, ordered
+from superpac.answers.log import Log
+from superpac.errors import ConflictError
+from superpac.session.answer_book import AnswerBook
+
+LEASE = 120.0  # seconds a pair stays with a person who says nothing
+
+
+class StaleError(ConflictError):
+    """An answer to a question that is no longer the person's current one."""
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """A question as one person has it before them.
+
+    Attributes
+    ----------
+    shape : {"pair", "strip", "second"}
+        Two items; one item against exemplars; a pair that somebody else has answered.
+    item, other : int
+        The item to be placed and what the strategy compares it with.
+    seq : int
+        The log's last event when it was asked.
+    reason : str
+        Why, in a sentence.
+    numbers : dict
+        The figures behind it.
+    exemplars : tuple of int
+        Clear members of the groups that the item may belong to, for a strip.
+    first : int or None
+        The first person's answer, for a second opinion.
+    late : bool
+        Whether the strategy ranked it before the last answers were taken in.
+    confirm : bool
+        Whether a "same" counts only once a second answer agrees.
+    """
+
+    shape: str
+    item: int
+    other: int
+    seq: int
+    reason: str
+    numbers: dict[str, float] = field(default_factory=dict)
+    exemplars: tuple[int, ...] = ()
+    first: int | None = None
+    late: bool = False
+    confirm: bool = False
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The two items that the strategy asks about."""
+        return self.item, self.other
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """What the item is shown beside."""
+        return self.exemplars if self.shape == "strip" else (self.other,)
+
+    def pairs(self) -> set[Pair]:
+        """Pairs that it asks about, the smaller item first."""
+        return {ordered(self.item, other) for other in self.others}
+
+    def shaped(self, shape: str) -> OpenQuestion:
+        """Same question in the shape that is wanted, where it can be put that way."""
+        if self.shape == "second":
+            return self
+        choice = shape == "strip" and len(self.exemplars) > 1
+        return replace(self, shape="strip" if choice else "pair")
+
+    def alive(self, book: AnswerBook) -> bool:
+        """Whether it is still worth an answer: nobody has given it, and nothing implies it."""
+        if self.shape == "second":
+            return self.first not in book.history.retracted
+        if not all(book.may_ask(self.item, other) for other in self.others):
+            return False
+        return not (book.weighs_answers and book.answered_since(self.pairs(), self.seq))
+
+
+def strip_pairs(
+    item: int, options: tuple[int, ...], choice: int | None
+) -> list[tuple[int, int, str]]:
+    """Pairs that a choice from a strip answers, as if they had been asked one by one.
+
+    Examples
+    --------
+    >>> strip_pairs(7, (1, 2, 3), 2)
+    [(7, 1, 'different'), (7, 2, 'same'), (7, 3, 'different')]
+    >>> strip_pairs(7, (1, 2), None)
+    [(7, 1, 'different'), (7, 2, 'different')]
+    """
+    return [(item, o, "same" if o == choice else "different") for o in options]
+
+
+class OpenQuestions:
+    """Who has which question.
+
+    Parameters
+    ----------
+    log : Log
+        The session's log.
+    shared : bool
+        Whether other processes give out questions of this log too; leases go through it then.
+    ttl : float
+        Seconds that a question stays with a person who says nothing.
+    """
+
+    def __init__(self, log: Log, shared: bool, ttl: float = LEASE) -> None:
+        self._log, self._shared, self._ttl = log, shared, ttl
+        self._held: dict[str, tuple[OpenQuestion, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def of(self, annotator: str) -> OpenQuestion | None:
+        """Question that a person has."""
+        held = self._held.get(annotator)
+        return None if held is None else held[0]
+
+    def take(self, annotator: str, question: OpenQuestion) -> bool:
+        """Give a question to a person, or prolong it; False if somebody else has the pair."""
+        if self._shared and not self._log.lease(question.pair, _lessee(annotator), self._ttl):
+            return False
+        self._held[annotator] = (question, time.monotonic() + self._ttl)
+        return True
+
+    def release(self, annotator: str) -> None:
+        """Take a person's question away."""
+        held = self._held.pop(annotator, None)
+        if held is not None and self._shared:
+            self._log.release(held[0].pair, _lessee(annotator))
+
+    def items_of_others(self, annotator: str) -> frozenset[int]:
+        """Items that other people are to place; what was held too long is dropped."""
+        now = time.monotonic()
+        items: set[int] = set()
+        for name, (question, until) in list(self._held.items()):
+            if until < now:
+                del self._held[name]
+            elif name != annotator:
+                items.add(question.item)
+        if self._shared:
+            own = _lessee(annotator)
+            for lease in self._log.leases():
+                if lease.annotator != own:
+                    items |= {lease.i, lease.j}
+        return frozenset(items)
+
+    def pairs(self) -> set[Pair]:
+        """Pairs that are before people now."""
+        return {pair for question, _ in self._held.values() for pair in question.pairs()}
+
+
+def _lessee(annotator: str) -> str:
+    """Name under which the log keeps a lease: it takes no empty one."""
+    return annotator or "-"

@@ -1,0 +1,81 @@
+"""The page's session: answers as everywhere, clusters from the newest model that came in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from superpac.answers.consistent_labels import respect_answers
+from superpac.answers.log import Log
+from superpac.array_types import IntArray
+from superpac.data import Dataset
+from superpac.errors import InputError
+from superpac.metrics import align_labels
+from superpac.session.answer_book import AnswerBook
+from superpac.session.progress import progress_of
+from superpac.session.session import check_fingerprint
+from superpac.session.spec import AUTO, Spec
+from superpac.strategies import WEIGH_ANSWERS
+from superpac.web.worker import Model
+
+
+class PageSession(AnswerBook):
+    """Answers and the clusters that came last.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    log : Log
+        The answers.
+
+    Attributes
+    ----------
+    model : Model or None
+        The newest model; None before the first.
+    """
+
+    def __init__(self, data: Dataset, log: Log) -> None:
+        check_fingerprint(data, log.info)
+        self.data, self.spec = data, Spec.from_dict(log.info.spec)
+        self.model: Model | None = None
+        self._shown: IntArray | None = None
+        weighs = self.spec.strategy in WEIGH_ANSWERS
+        super().__init__(log, [str(name) for name in data.ids], weighs_answers=weighs)
+
+    def take_model(self, model: Model) -> None:
+        """Take a new model; clusters keep their numbers as far as possible."""
+        with self._lock:
+            self.model = model
+            last, new = self._shown, model.shown
+            self._shown = new if last is None else align_labels(new, last)
+
+    def current_model(self) -> Model:
+        """Newest model, or a sentence where there is none yet."""
+        if self.model is None:
+            raise InputError("The first clustering is not ready yet; try again in a moment.")
+        return self.model
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the model follows from all the answers."""
+        return self.model is not None and self.model.key == self.seq
+
+    def labels(self) -> IntArray:
+        """Clusters for people; those of an older model are bent to the answers since."""
+        with self._lock:
+            self.current_model()
+            labels: IntArray = self._shown  # type: ignore[assignment]
+            if self.fresh:
+                return labels.copy()
+            return respect_answers(labels, self.state.constraints, int(labels.max()) + 1)
+
+    def progress(self) -> dict[str, Any]:
+        """Figures that mean something to the person who answers, as a session gives them."""
+        with self._lock:
+            model, auto = self.model, self.spec.n_clusters == AUTO
+            met = None if model is None else model.count
+            clusters = met.clusters if met else (None if auto else self.spec.clusters)
+            found = progress_of(self.history, clusters)
+            found["clusters_sure"] = met.sure if met and auto else None
+            found["error_left"] = None if model is None else model.error_left
+            return found
