@@ -282,55 +282,44 @@ function setShape(shape) {
 
 function number(value, words) { return h("div", { cls: "figure" }, h("b", { text: value }), h("span", { text: words })); }
 
-function curve(points) {
-  const ns = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(ns, "svg");
-  svg.setAttribute("viewBox", "0 0 100 40");
-  svg.setAttribute("preserveAspectRatio", "none");
-  svg.setAttribute("class", "curve");
-  svg.setAttribute("role", "img");
-  const last = points[points.length - 1];
-  svg.setAttribute("aria-label", `Clusters were right for ${Math.round(100 * last[1])} percent of the last items placed`);
-  for (const y of [0, 40]) {
-    const line = document.createElementNS(ns, "line");
-    for (const [name, value] of Object.entries({ x1: 0, x2: 100, y1: y, y2: y })) line.setAttribute(name, value);
-    svg.append(line);
-  }
-  const path = document.createElementNS(ns, "path");
-  const most = Math.max(last[0], 1);
-  path.setAttribute("d", points.map(([n, share], k) => `${k ? "L" : "M"}${(100 * n / most).toFixed(2)} ${(40 - 40 * share).toFixed(2)}`).join(""));
-  svg.append(path);
-  return svg;
-}
+// The goal: at most this share of the items in a wrong cluster.
+const GOAL = 0.01;
+const SLACK = 1e-9; // 0.7 may be stored as 0.7000000000000001 and must not become 0.8
 
-function timeLeft(p) {
-  if (p.questions_left === null) return ["–", "time left"];
-  if (p.questions_left === 0) return ["you can stop", `right for ${p.right} of the last ${p.recent}`];
-  if (p.minutes_left === null) return [`≈ ${p.questions_left}`, "questions left"];
-  const m = p.minutes_left;
-  return [m < 1 ? "under a minute" : m < 90 ? `≈ ${Math.round(m)} min` : `≈ ${(m / 60).toFixed(1)} h`, `left, ${p.questions_left} questions`];
+function share(x, round = Math.round) {
+  const steps = x < 0.1 ? 10 : 1; // one decimal below ten percent
+  return `${round(100 * x * steps) / steps}%`;
+}
+const upper = (x) => share(x, (v) => Math.ceil(v - SLACK)); // "at most" must hold for the figure that is shown
+const lower = (x) => share(x, (v) => Math.floor(v + SLACK));
+const tiny = (x) => x < 0.0005; // 0% would sound surer than it is
+
+function stopWords(left) {
+  if (!left || left.high > GOAL) return "";
+  const about = tiny(left.estimate) ? "Less than 0.1%" : `About ${share(left.estimate)}`;
+  return `${about} in a wrong cluster, at most ${upper(left.high)}: you can stop.`;
 }
 
 async function figures() {
   try {
     const p = await call("/api/progress");
+    const left = p.error_left;
+    const stop = stopWords(left);
     const parts = [
       number(p.questions.toLocaleString(), p.questions === 1 ? "answer" : "answers"),
       number(p.implied.toLocaleString(), "pairs known for free"),
       p.clusters_sure === null || p.clusters_sure === undefined
         ? number(`${p.groups} of ${p.clusters}`, "groups met")
         : number(p.clusters, `groups found (${Math.round(100 * p.clusters_sure)} % sure)`),
-      number(p.per_minute === null ? "–" : Math.round(p.per_minute), "answers a minute"),
-      number(...timeLeft(p)),
+      number(p.per_minute === null ? "–" : Math.round(p.per_minute), "answers per minute"),
     ];
-    if (p.error_left) {
-      const share = (x) => `${(100 * x).toFixed(x < 0.1 ? 1 : 0)} %`;
-      parts.push(number(`≈ ${share(p.error_left.estimate)}`, `in a wrong cluster, at most ${share(p.error_left.high)}`));
-    }
-    if (p.curve.length > 1) {
-      parts.push(h("div", { cls: "figure wide" }, curve(p.curve), h("span", { text: `right for ${p.right} of the last ${p.recent} items` })));
+    if (left && !stop) {
+      const about = tiny(left.estimate) ? "< 0.1%" : `≈ ${share(left.estimate)}`;
+      const words = `in a wrong cluster, between ${lower(left.low)} and ${upper(left.high)} (95% interval)`;
+      parts.push(h("div", { cls: "figure wide" }, h("b", { text: about }), h("span", { text: words })));
     }
     $("figures").replaceChildren(...parts);
+    if ($("goal").textContent !== stop) $("goal").textContent = stop; // so that screen readers say it once
     $("wrongs").hidden = !p.contradictions;
     $("wrongs").textContent = p.contradictions;
     $("wrongs").title = "Answers that contradict others";
