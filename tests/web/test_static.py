@@ -1,21 +1,32 @@
-"""The page's scripts and styles: imports that lead somewhere, safe to keep."""
+"""The page's scripts and styles: readable lines, imports that lead somewhere, safe to keep."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
+
 import superpac
 from labelling import LabelServer
 
 STATIC = Path(superpac.__file__).parent / "web" / "static"
-SCRIPTS = sorted(STATIC.glob("*.js"))
+FILES = sorted(path for path in STATIC.iterdir() if path.suffix in (".js", ".css"))
+SCRIPTS = [path for path in FILES if path.suffix == ".js"]
+LONGEST = 120
 
 
 def imported(path: Path) -> list[str]:
     """Return what a module names after `from` or in a bare or dynamic import, types included."""
     text = path.read_text("utf-8")
     return re.findall(r'(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"', text)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_no_line_is_too_long(path: Path):
+    lines = path.read_text("utf-8").splitlines()
+    long = {n: len(line) for n, line in enumerate(lines, 1) if len(line) > LONGEST}
+    assert not long, f"{path.name}: lines above {LONGEST} characters: {long}"
 
 
 def test_every_import_is_a_neighbour_that_exists():
