@@ -5,7 +5,7 @@ import { act, newKey } from "./api.js";
 import { byId } from "./dom.js";
 import { complain, Refused } from "./errors.js";
 import { banner, hideBanner } from "./messages.js";
-import { markBusy, show } from "./question.js";
+import { ask, markBusy, show } from "./question.js";
 import { busy, state } from "./state.js";
 import { closeZoom } from "./zoom.js";
 
@@ -82,6 +82,7 @@ async function recover(error) {
     return;
   }
   complain(error);
+  if (late) await ask(); // the current question is still being computed
 }
 
 /** @param {Answer} said */

@@ -1,13 +1,13 @@
-// The question: two items side by side, or one beside a strip of others.
+// The question: two items side by side, or one beside a strip of others; and the wait for the next one.
 
 import { lookAhead } from "./ahead.js";
 import { call, sleep } from "./api.js";
 import { content, figure } from "./cards.js";
 import { byId, make, press } from "./dom.js";
 import { complain } from "./errors.js";
-import { banner, say } from "./messages.js";
+import { banner, hideBanner, say } from "./messages.js";
 import { preload } from "./pictures.js";
-import { prepare } from "./preparing.js";
+import { lookAtSession, prepare } from "./preparing.js";
 import { showProgress } from "./progress.js";
 import { busy, crispness, session, state } from "./state.js";
 import { remember } from "./storage.js";
@@ -19,8 +19,10 @@ import { route } from "./views.js";
 
 const PICTURES_MS = 1500; // a question is shown by then even if its pictures are late
 const AFTER_PAINT_MS = 30;
+const THINK_MS = 250; // between two looks whether the next question is there
+const REFUSED_MS = 2000; // the same after an error
 
-let turn = 0; // counts what was shown, so that the newest wins
+let turn = 0; // counts what was shown, so that a wait that was overtaken ends
 
 /** Show on the page whether it is busy. */
 export function markBusy() {
@@ -74,6 +76,18 @@ function drawStrip(question) {
   byId("ask-title").textContent = "Which of these is it like?";
 }
 
+/** Put the waiting state on the stage, as high as what was there, so that the buttons below do not jump. */
+function drawThinking() {
+  const stage = byId("stage");
+  stage.style.minHeight = `${stage.offsetHeight}px`;
+  stage.className = "";
+  const words = make("p", { cls: "thinking", role: "status", "aria-live": "polite" });
+  stage.replaceChildren(words);
+  setTimeout(() => (words.textContent = "Thinking…")); // a screen reader announces only what changes later
+  byId("reason").textContent = "";
+  for (const one of byId("answers").querySelectorAll("button")) one.disabled = true;
+}
+
 /**
  * Note how long it took from the answer until the next question was painted.
  *
@@ -91,14 +105,21 @@ function measurePaint(since) {
   });
 }
 
+/** @param {boolean} thinking */
+function setThinking(thinking) {
+  state.thinking = thinking;
+  markBusy();
+}
+
 /** Show that nothing is left to ask. */
 function showFinished() {
+  setThinking(false);
   route();
   showProgress();
 }
 
 /**
- * Show what a reply holds; a question, or that nothing is left to ask.
+ * Show what a reply holds: a question, that nothing is left to ask, or that the next question is being computed.
  *
  * @param {Reply} reply
  * @param {number} [since] when the person answered
@@ -109,7 +130,7 @@ export async function show({ question, finished }, since) {
   if (!question) {
     state.question = null;
     if (finished) showFinished();
-    else await prepare(); // the server was started anew
+    else await think(since);
     return;
   }
   if (session().kind !== "table") {
@@ -118,9 +139,11 @@ export async function show({ question, finished }, since) {
     if (own !== turn) return;
   }
   state.question = question; // not before it is seen: a key must never answer what is still to come
+  setThinking(false);
   const stage = byId("stage");
   const strip = question.shape === "strip";
   stage.className = `${crispness()} ${strip ? "strip" : ""}`;
+  stage.style.minHeight = "";
   if (strip) drawStrip(question);
   else drawPair(question);
   byId("reason").textContent = question.reason;
@@ -139,6 +162,54 @@ export async function show({ question, finished }, since) {
     showProgress();
     lookAhead(question);
   }, AFTER_PAINT_MS);
+}
+
+/**
+ * Wait until the server has the next question, and show it. The wait ends when the person leaves the view or something
+ * else is shown; coming back to the view asks anew.
+ *
+ * @param {number} [since] when the person answered
+ */
+async function think(since) {
+  const own = turn;
+  const overtaken = () => own !== turn || state.view !== "ask";
+  setThinking(true);
+  route();
+  drawThinking();
+  showProgress();
+  let doubtful = true; // the server may have been started anew and be at its first clustering
+  let told = false;
+  try {
+    for (;;) {
+      await sleep(THINK_MS);
+      if (overtaken()) return;
+      try {
+        if (doubtful && !(await lookAtSession()).usable) {
+          setThinking(false);
+          await prepare();
+          return;
+        }
+        doubtful = false;
+        /** @type {Reply} */
+        const reply = await call("/api/question", { annotator: state.annotator, shape: state.shape });
+        if (overtaken()) return;
+        if (told) hideBanner();
+        told = false;
+        if (reply.question || reply.finished) {
+          await show(reply, since);
+          return;
+        }
+      } catch (error) {
+        if (overtaken()) return;
+        complain(error);
+        told = true;
+        doubtful = true;
+        await sleep(REFUSED_MS);
+      }
+    }
+  } finally {
+    if (own === turn) setThinking(false);
+  }
 }
 
 /**

@@ -38,7 +38,7 @@ import { recall } from "./storage.js";
  */
 
 /**
- * A question, or none because everything is settled (`finished`).
+ * A question; or none because everything is settled (`finished`); or none yet because it is still being computed.
  *
  * @typedef {{ question: Question | null, finished: boolean }} Reply
  */
@@ -55,6 +55,8 @@ export const state = {
   finished: false,
   /** An answer is on its way to the server. */
   sending: false,
+  /** The server is still computing the next question. */
+  thinking: false,
   /** When the question was painted, in milliseconds of performance.now(). */
   shownAt: 0,
   /** @type {Shape} */
@@ -91,7 +93,7 @@ export function crispness() {
  * @returns {boolean}
  */
 export function busy() {
-  return state.sending;
+  return state.sending || state.thinking;
 }
 
 /** The question that was shown may no longer be the current one: coming to the view asks for it anew. */
