@@ -4,22 +4,25 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: start test lint unit lock bench clean
+.PHONY: start test lint unit system-packages lock bench clean
 
 start: $(VENV)/.run-ready
 	$(BIN)/superpac label digits -k 10
 
 test: lint unit
 
-lint: $(VENV)/.test-ready
+lint: $(VENV)/.test-ready system-packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/bandit -q -c pyproject.toml -r src
+	sh requirements/js/check.sh
 
-unit: $(VENV)/.test-ready
-	bash tests/system-packages.sh
+unit: $(VENV)/.test-ready system-packages
 	$(BIN)/python -m pytest -q
+
+system-packages:
+	bash tests/system-packages.sh
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -49,4 +52,4 @@ lock:
 	sh requirements/lock.sh
 
 clean:
-	rm -rf $(VENV) build superpac-output .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build superpac-output .pytest_cache .mypy_cache .ruff_cache requirements/js/node_modules

@@ -7,8 +7,8 @@ import pytest
 
 from superpac.answers.constraints import Constraints
 from superpac.answers.events import SessionInfo
+from superpac.answers.history import History
 from superpac.answers.log import MemoryLog
-from superpac.answers.state import Fold
 from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import ContradictionError, InputError
@@ -27,7 +27,7 @@ SPEC = Spec(5, affinity="tsc:q=4", dim=2, seed=2)
 
 
 def sets_of(session: Session) -> list[list[int]]:
-    return sorted(sorted(map(int, group)) for group in session.fold.state.constraints.sets())
+    return sorted(sorted(map(int, group)) for group in session.state.constraints.sets())
 
 
 @pytest.mark.slow
@@ -67,22 +67,21 @@ def test_13_taking_back_any_answers_equals_a_log_without_them(fault_count):
         gone = {int(s) for s in rng.choice(np.arange(1, 101), rng.integers(1, 40), replace=False)}
         for seq in gone:
             log.append("retract", {"seq": seq})
-        fold = Fold(30)
+        one_by_one, at_once = History(30), History(30)
         for event in log.events():
-            fold.take(event)
+            one_by_one.take(event)
+        at_once.take_all(log.events())
         kept = Constraints(30)
         for event in log.events()[:100]:
             if event.seq not in gone:
                 body = event.body
                 kept.add(body["i"], body["j"], body["answer"], event.seq)
-        at_once = Fold(30)
-        at_once.take_all(log.events())
-        for state in (fold.state.constraints, at_once.state.constraints):
-            assert [g.tolist() for g in state.sets(state.touched)] == [
+        for known in (one_by_one.state.constraints, at_once.state.constraints):
+            assert [g.tolist() for g in known.sets(known.touched)] == [
                 g.tolist() for g in kept.sets(kept.touched)
             ]
             np.testing.assert_array_equal(
-                state.sets_apart(state.touched), kept.sets_apart(kept.touched)
+                known.sets_apart(known.touched), kept.sets_apart(kept.touched)
             )
 
 

@@ -135,7 +135,7 @@ class Machine(RuleBasedStateMachine):
         if not hasattr(self, "session"):
             return
         known = closure(self.answers)
-        constraints = self.session.fold.state.constraints
+        constraints = self.session.state.constraints
         labels = self.session.labels()
         assert self.session.progress()["questions"] == len(self.answers)
         for i in range(N):

@@ -82,7 +82,8 @@ def routes(server: LabelServer) -> list[tuple[str, str]]:
         for method in ways
     ]
     assert len(found) > 20
-    return [*found, ("GET", "/"), ("GET", "/static/page.js"), ("GET", "/openapi.json")]
+    static = [("GET", path) for path in server.static()]
+    return [*found, *static, ("GET", "/"), ("GET", "/openapi.json")]
 
 
 def test_every_route_needs_the_token(label_server: LabelServer):

@@ -105,7 +105,7 @@ def test_another_website_in_chromium_can_neither_change_nor_read(
     evil = context.new_page()
     evil.goto(stranger)
     results = evil.evaluate(
-        """async (target) => {
+        """async ([target, scripts]) => {
             const said = [];
             const body = JSON.stringify({ key: 'stranger1', annotator: '' });
             const ways = [
@@ -126,10 +126,11 @@ def test_another_website_in_chromium_can_neither_change_nor_read(
               i.onload = () => done('seen'); i.onerror = () => done('blocked');
               i.src = target + '/picture/1?size=96'; document.body.append(i); });
             said.push(image);
-            const script = await new Promise((done) => { const s = document.createElement('script');
-              s.onload = () => done('ran'); s.onerror = () => done('blocked');
-              s.src = target + '/static/page.js'; document.body.append(s); });
-            said.push(script);
+            for (const path of scripts) {
+              said.push(await new Promise((done) => { const s = document.createElement('script');
+                s.onload = () => done('ran'); s.onerror = () => done('blocked');
+                s.src = target + path; document.body.append(s); }));
+            }
             const frame = document.createElement('iframe'); frame.src = target + '/';
             document.body.append(frame);
             await new Promise((done) => { frame.onload = done; setTimeout(done, 2000); });
@@ -141,7 +142,7 @@ def test_another_website_in_chromium_can_neither_change_nor_read(
             await new Promise((done) => setTimeout(done, 500));
             return said;
         }""",
-        label_server.origin,
+        [label_server.origin, [path for path in label_server.static() if path.endswith(".js")]],
     )
     assert "seen" not in results
     assert "ran" not in results

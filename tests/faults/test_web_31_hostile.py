@@ -229,8 +229,10 @@ def test_37_it_works_with_no_network_at_all(tmp_path):
 
 def test_37_the_page_names_no_other_place(label_server: LabelServer):
     with label_server.client() as client:
-        for path in ("/", "/static/page.js", "/static/page.css"):
-            text = client.get(path).text.replace("http://www.w3.org/2000/svg", "")
+        for path in ("/", *label_server.static()):
+            reply = client.get(path)
+            assert reply.status_code == 200, path
+            text = reply.text.replace("http://www.w3.org/2000/svg", "")
             assert "http://" not in text
             assert "https://" not in text
             assert "innerHTML" not in text

@@ -104,6 +104,11 @@ class LabelServer:
                 assert time.monotonic() < end, "the server did not get ready"
                 time.sleep(0.1)
 
+    def static(self) -> list[str]:
+        """Addresses of the style sheet, the scripts and the icon, as the page names them."""
+        with self.client() as client:
+            return sorted(set(re.findall(r'"(/static/[^"]+)"', client.get("/").text)))
+
     def events(self) -> list[Event]:
         with open_store(self.store, read_only=True) as store:
             return store.open(store.sessions()[0].info.id).events()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
@@ -30,9 +31,9 @@ from superpac.web.thumbnails import SIZES
 from superpac.web.workspace import Workspace
 
 STATIC = {
-    "page.js": "text/javascript; charset=utf-8",
-    "page.css": "text/css; charset=utf-8",
-    "icon.svg": "image/svg+xml",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 KEEP = "private, max-age=31536000, immutable"
 _log = logging.getLogger("superpac.web")
@@ -128,25 +129,37 @@ def _errors(app: FastAPI) -> None:
         return problem(500, "Something went wrong here; what was saved before is safe.")
 
 
+def _ending(name: str) -> str:
+    return PurePath(name).suffix
+
+
 def _page(app: FastAPI, workspace: Workspace) -> None:
     templates = Environment(
         loader=PackageLoader("superpac.web"), autoescape=select_autoescape(default=True)
     )
     folder = files("superpac.web") / "static"
-    content = {name: (folder / name).read_bytes() for name in STATIC}
+    found = sorted((file.name, file) for file in folder.iterdir())
+    content = {name: file.read_bytes() for name, file in found if _ending(name) in STATIC}
     stamp = sha256(b"".join(content.values())).hexdigest()[:12]
+    modules = [name for name in content if _ending(name) == ".js"]
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     def page() -> str:
         return templates.get_template("page.html").render(
-            name=workspace.service.name, stamp=stamp, version=version("superpac")
+            name=workspace.service.name,
+            stamp=stamp,
+            modules=modules,
+            version=version("superpac"),
         )
 
-    @app.get("/static/{name}", include_in_schema=False)
-    async def static(name: str) -> Response:
-        if name not in content:
+    # The stamp is a folder of the address and not a query, so that a module's relative imports
+    # carry it too: browsers keep these files for a year, and a new version must not meet old ones.
+    @app.get("/static/{edition}/{name}", include_in_schema=False)
+    async def static(edition: str, name: str) -> Response:
+        if edition != stamp or name not in content:
             raise HTTPException(404, "There is no such file.")
-        return Response(content[name], media_type=STATIC[name], headers={"cache-control": KEEP})
+        kind = STATIC[_ending(name)]
+        return Response(content[name], media_type=kind, headers={"cache-control": KEEP})
 
     @app.get(
         "/picture/{item}",

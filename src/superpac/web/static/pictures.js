@@ -1,0 +1,93 @@
+// Pictures of items: their addresses, loading them early, small and large ones.
+
+import { make } from "./dom.js";
+import { session } from "./state.js";
+
+/** @typedef {import("./state.js").Card} Card */
+
+const SMALL = 96;
+const LARGE = 960;
+const KEPT = 300; // decoded pictures held in memory
+
+/** @type {Map<number, { img: HTMLImageElement, ready: Promise<boolean> }>} */
+const loaded = new Map(); // the one used longest ago comes first
+
+/**
+ * @param {number} item
+ * @param {number} size in pixels
+ * @returns {string}
+ */
+function address(item, size) {
+  return `/picture/${item}?size=${size}&v=${session().id.slice(0, 8)}`;
+}
+
+/**
+ * Size at which the question shows a picture. Crisp ones are enlarged by the browser.
+ *
+ * @returns {number}
+ */
+function askedSize() {
+  return session().crisp ? 320 : LARGE;
+}
+
+/**
+ * Load a picture before it is shown.
+ *
+ * @param {number} item
+ * @returns {Promise<boolean>} whether it can be shown
+ */
+export function preload(item) {
+  let found = loaded.get(item);
+  if (found) {
+    loaded.delete(item);
+  } else {
+    const img = new Image();
+    img.decoding = "async";
+    img.src = address(item, askedSize());
+    const ready = img.decode().then(
+      () => true,
+      () => false,
+    );
+    found = { img, ready };
+  }
+  loaded.set(item, found);
+  if (loaded.size > KEPT) loaded.delete(/** @type {number} */ (loaded.keys().next().value));
+  return found.ready;
+}
+
+/**
+ * Picture as the question shows it.
+ *
+ * @param {Card} card
+ * @returns {HTMLImageElement}
+ */
+export function picture(card) {
+  const img = new Image();
+  img.alt = `Item ${card.id}`;
+  img.draggable = false;
+  img.src = address(card.item, askedSize());
+  const words = "This picture cannot be shown. Set it aside with “Bad item”.";
+  img.addEventListener("error", () => img.replaceWith(make("p", { cls: "broken", text: words })), { once: true });
+  return img;
+}
+
+/**
+ * Picture that fills the window.
+ *
+ * @param {Card} card
+ * @returns {HTMLImageElement}
+ */
+export function largePicture(card) {
+  return make("img", { src: address(card.item, LARGE), alt: `Item ${card.id}` });
+}
+
+/**
+ * Picture for walls and lists. Its text is empty because what it stands beside names the item.
+ *
+ * @param {number} item
+ * @param {Record<string, unknown>} [props]
+ * @returns {HTMLImageElement}
+ */
+export function thumb(item, props = {}) {
+  return make("img", { src: address(item, SMALL), alt: "", loading: "lazy", draggable: "false", ...props });
+}

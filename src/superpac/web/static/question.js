@@ -1,0 +1,263 @@
+// The question: two items side by side, or one beside a strip of others; and the wait for the next one.
+
+import { lookAhead } from "./ahead.js";
+import { call, sleep } from "./api.js";
+import { content, figure } from "./cards.js";
+import { byId, make, press } from "./dom.js";
+import { complain } from "./errors.js";
+import { banner, hideBanner, say } from "./messages.js";
+import { preload } from "./pictures.js";
+import { lookAtSession, prepare } from "./preparing.js";
+import { showProgress } from "./progress.js";
+import { busy, crispness, session, state } from "./state.js";
+import { remember } from "./storage.js";
+import { route } from "./views.js";
+
+/** @typedef {import("./state.js").Question} Question */
+/** @typedef {import("./state.js").Reply} Reply */
+/** @typedef {import("./state.js").Shape} Shape */
+
+const PICTURES_MS = 1500; // a question is shown by then even if its pictures are late
+const AFTER_PAINT_MS = 30;
+const THINK_MS = 250; // between two looks whether the next question is there
+const REFUSED_MS = 2000; // the same after an error
+
+let turn = 0; // counts what was shown, so that a wait that was overtaken ends
+
+/** Show on the page whether it is busy. */
+export function markBusy() {
+  byId("ask").classList.toggle("busy", busy());
+}
+
+/**
+ * @param {string} name
+ * @returns {HTMLElement}
+ */
+function keycap(name) {
+  return make("kbd", { text: name, "aria-hidden": "true" });
+}
+
+/**
+ * A button that answers. Its data attributes say how; page.js hands the click to answer.js.
+ *
+ * @param {Record<string, unknown>} props
+ * @param {...(Node | string)} children
+ * @returns {HTMLButtonElement}
+ */
+function answerButton(props, ...children) {
+  return make("button", { type: "button", ...props }, ...children);
+}
+
+/** @param {Question} question */
+function drawPair(question) {
+  const [item, other] = [question.item, question.others[0]];
+  byId("stage").replaceChildren(figure(item, other), figure(other, item));
+  byId("answers").replaceChildren(
+    answerButton({ cls: "different", "data-answer": "different" }, keycap("←"), "Different"),
+    answerButton({ cls: "unsure", "data-answer": "unsure" }, "Can’t tell", keycap("↓")),
+    answerButton({ cls: "same", "data-answer": "same" }, "Same", keycap("→")),
+  );
+  byId("ask-title").textContent = "Same or different?";
+}
+
+/** @param {Question} question */
+function drawStrip(question) {
+  const options = question.others.map((card, n) => {
+    const frame = make("div", { cls: "frame" }, content(card, question.item));
+    const props = { cls: "option", "data-choice": n, "aria-label": `${n + 1}: like item ${card.id}` };
+    return answerButton(props, keycap(String(n + 1)), frame);
+  });
+  const strip = make("div", { cls: "options", "data-n": options.length }, ...options);
+  byId("stage").replaceChildren(figure(question.item), strip);
+  byId("answers").replaceChildren(
+    answerButton({ cls: "different", "data-choice": "none" }, "None of these", keycap("0")),
+    answerButton({ cls: "unsure", "data-act": "skip" }, "Can’t tell", keycap("Space")),
+  );
+  byId("ask-title").textContent = "Which of these is it like?";
+}
+
+/** Put the waiting state on the stage, as high as what was there, so that the buttons below do not jump. */
+function drawThinking() {
+  const stage = byId("stage");
+  stage.style.minHeight = `${stage.offsetHeight}px`;
+  stage.className = "";
+  const words = make("p", { cls: "thinking", role: "status", "aria-live": "polite" });
+  stage.replaceChildren(words);
+  setTimeout(() => (words.textContent = "Thinking…")); // a screen reader announces only what changes later
+  byId("reason").textContent = "";
+  for (const one of byId("answers").querySelectorAll("button")) one.disabled = true;
+}
+
+/**
+ * Note how long it took from the answer until the next question was painted.
+ *
+ * @param {number | undefined} since
+ */
+function measurePaint(since) {
+  if (since === undefined) return;
+  requestAnimationFrame(() => {
+    // a message sent from within a frame arrives after that frame is painted
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      performance.measure("answer-to-paint", { start: since, end: performance.now() });
+    };
+    channel.port2.postMessage(0);
+  });
+}
+
+/** @param {boolean} thinking */
+function setThinking(thinking) {
+  state.thinking = thinking;
+  markBusy();
+}
+
+/** Show that nothing is left to ask. */
+function showFinished() {
+  setThinking(false);
+  route();
+  showProgress();
+}
+
+/**
+ * Show what a reply holds: a question, that nothing is left to ask, or that the next question is being computed.
+ *
+ * @param {Reply} reply
+ * @param {number} [since] when the person answered
+ */
+export async function show({ question, finished }, since) {
+  const own = (turn += 1);
+  state.finished = finished && !question;
+  if (!question) {
+    state.question = null;
+    if (finished) showFinished();
+    else await think(since);
+    return;
+  }
+  if (session().kind !== "table") {
+    const items = [question.item, ...question.others].map((card) => card.item);
+    await Promise.race([Promise.all(items.map(preload)), sleep(PICTURES_MS)]);
+    if (own !== turn) return;
+  }
+  state.question = question; // not before it is seen: a key must never answer what is still to come
+  setThinking(false);
+  const stage = byId("stage");
+  const strip = question.shape === "strip";
+  stage.className = `${crispness()} ${strip ? "strip" : ""}`;
+  stage.style.minHeight = "";
+  if (strip) drawStrip(question);
+  else drawPair(question);
+  byId("reason").textContent = question.reason;
+  press("shape", state.shape);
+  state.shownAt = performance.now();
+  const { item, others } = question;
+  say(
+    strip
+      ? `Item ${item.id}: which of ${others.length}?`
+      : `Item ${item.id} and item ${others[0].id}: same or different?`,
+  );
+  route();
+  measurePaint(since);
+  setTimeout(() => {
+    if (state.question !== question) return;
+    showProgress();
+    lookAhead(question);
+  }, AFTER_PAINT_MS);
+}
+
+/**
+ * Wait until the server has the next question, and show it. The wait ends when the person leaves the view or something
+ * else is shown; coming back to the view asks anew.
+ *
+ * @param {number} [since] when the person answered
+ */
+async function think(since) {
+  const own = turn;
+  const overtaken = () => own !== turn || state.view !== "ask";
+  setThinking(true);
+  route();
+  drawThinking();
+  showProgress();
+  let doubtful = true; // the server may have been started anew and be at its first clustering
+  let told = false;
+  try {
+    for (;;) {
+      await sleep(THINK_MS);
+      if (overtaken()) return;
+      try {
+        if (doubtful && !(await lookAtSession()).usable) {
+          setThinking(false);
+          await prepare();
+          return;
+        }
+        doubtful = false;
+        /** @type {Reply} */
+        const reply = await call("/api/question", { annotator: state.annotator, shape: state.shape });
+        if (overtaken()) return;
+        if (told) hideBanner();
+        told = false;
+        if (reply.question || reply.finished) {
+          await show(reply, since);
+          return;
+        }
+      } catch (error) {
+        if (overtaken()) return;
+        complain(error);
+        told = true;
+        doubtful = true;
+        await sleep(REFUSED_MS);
+      }
+    }
+  } finally {
+    if (own === turn) setThinking(false);
+  }
+}
+
+/**
+ * Take the next question.
+ *
+ * @param {{ was?: string }} [more] a name given up, so that its question is free again
+ */
+export async function ask(more = {}) {
+  try {
+    const wish = { annotator: state.annotator, shape: state.shape, ...more };
+    await show(await call("/api/question", wish));
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/**
+ * Take a question about an item.
+ *
+ * @param {number} item
+ * @param {number} [other] what it is compared with
+ */
+export async function askAbout(item, other) {
+  try {
+    const shape = other === undefined ? state.shape : "pair";
+    /** @type {Reply} */
+    const reply = await call("/api/question", { annotator: state.annotator, shape, item, other });
+    if (!reply.question) {
+      const words = "Earlier answers leave nothing open about this item; take one back to ask again.";
+      banner(words, { calm: true });
+      return;
+    }
+    location.hash = "#ask";
+    state.view = "ask";
+    await show(reply);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/**
+ * Ask in another shape from now on.
+ *
+ * @param {Shape} shape
+ */
+export function setShape(shape) {
+  if (busy() || state.shape === shape) return;
+  state.shape = shape;
+  remember("shape", shape);
+  if (state.view === "ask") ask();
+}

@@ -1,0 +1,103 @@
+// What the page knows at this moment, shared by all its parts.
+
+import { recall } from "./storage.js";
+
+/**
+ * Reply of GET /api/session.
+ *
+ * @typedef {object} SessionInfo
+ * @property {string} id
+ * @property {string} kind of the data: "image", "table" or "vector"
+ * @property {boolean} crisp whether pictures are so small that their pixels are shown as squares
+ * @property {number} items
+ * @property {{ n_clusters: number | "auto", affinity: string }} spec
+ * @property {"preparing" | "ready" | "cancelled" | "failed"} phase
+ * @property {string} stage
+ * @property {number} done
+ * @property {number} total
+ * @property {string} message
+ * @property {boolean} usable whether questions can be asked
+ * @property {string[]} formats of the export
+ */
+
+/**
+ * An item as it is shown; a table's columns and values are in `rows`.
+ *
+ * @typedef {{ item: number, id: string, rows: [string, string][] }} Card
+ */
+
+/**
+ * What is asked: `item` against the one other, or against each of a strip.
+ *
+ * @typedef {object} Question
+ * @property {"pair" | "strip" | "second"} shape
+ * @property {Card} item
+ * @property {Card[]} others
+ * @property {number} seq
+ * @property {string} reason
+ */
+
+/**
+ * A question; or none because everything is settled (`finished`); or none yet because it is still being computed.
+ *
+ * @typedef {{ question: Question | null, finished: boolean }} Reply
+ */
+
+/** @typedef {"same" | "different" | "unsure"} Answer */
+/** @typedef {"pair" | "strip"} Shape */
+/** @typedef {"ask" | "clusters" | "history" | "export"} View */
+
+export const state = {
+  /** @type {SessionInfo | null} */
+  info: null,
+  /** @type {Question | null} */
+  question: null,
+  finished: false,
+  /** An answer is on its way to the server. */
+  sending: false,
+  /** The server is still computing the next question. */
+  thinking: false,
+  /** When the question was painted, in milliseconds of performance.now(). */
+  shownAt: 0,
+  /** @type {Shape} */
+  shape: recall("shape") === "strip" ? "strip" : "pair",
+  annotator: recall("annotator") || "",
+  /** @type {View} */
+  view: "ask",
+  /** @type {"walls" | "map"} */
+  look: "walls",
+};
+
+/**
+ * Facts of the session; only for parts that are shown once they are known.
+ *
+ * @returns {SessionInfo}
+ */
+export function session() {
+  if (state.info === null) throw new Error("The session is not known yet.");
+  return state.info;
+}
+
+/**
+ * Class that keeps the pixels of small pictures sharp.
+ *
+ * @returns {"crisp" | ""}
+ */
+export function crispness() {
+  return session().crisp ? "crisp" : "";
+}
+
+/**
+ * Whether the person has to wait for the next question, so that keys and buttons do nothing.
+ *
+ * @returns {boolean}
+ */
+export function busy() {
+  return state.sending || state.thinking;
+}
+
+/** The question that was shown may no longer be the current one: coming to the view asks for it anew. */
+export function forgetQuestion() {
+  state.question = null;
+  state.finished = false;
+}
