@@ -23,6 +23,7 @@ from superpac.web.second_opinions import choose_second, opine
 from superpac.web.worker import STRIP, Job, Model
 
 PATIENCE = 0.4  # seconds a person waits for the new model before the next-ranked question is asked
+CHOSEN = 5.0  # seconds a person waits for a question about an item of their own choice
 FEW = 5  # people for whom an answer waits at all: all others wait meanwhile
 SPARE = 4  # questions ranked beyond one per person
 
@@ -134,7 +135,8 @@ class LabelService:
         -------
         Next
         """
-        end = time.monotonic() + (PATIENCE if len(self._open) <= FEW else 0.0)
+        patience = PATIENCE if len(self._open) <= FEW else 0.0
+        end = time.monotonic() + (patience if item is None else CHOSEN)
         with self._lock:
             self._strips = self._strips or shape == "strip"
             if self.shared:
@@ -242,8 +244,10 @@ class LabelService:
         key = (self.session.seq, "about", item)
         model = self.models.get(key)
         if model is None:
+            if late:
+                raise InputError("This takes longer than usual; try again in a moment.")
             self._wish(self._job(key, item=item))
-            return key, Next(None) if late else None
+            return key, None
         if not model.questions:
             raise InputError("Nothing is left to ask about this item.")
         return key, Next(self._opened(model, 0, model.questions[0]))

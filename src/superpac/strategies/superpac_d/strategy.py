@@ -43,6 +43,8 @@ LEAST = 0.05  # or fewer, where no point is more doubtful; but not less than thi
 NEW = 0.05  # chance that a point is in no known set
 STOP = 0.15  # a set less likely than this is not worth asking about a point
 FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
+TRIED = 20  # points looked at before two sets are settled that had better wait
+TRIED_AT_ALL = 400  # points ranked at all
 REST = 2  # a pair is not asked again before so many others were
 
 
@@ -134,10 +136,14 @@ class SuperpacD(Strategy):
         among = among[~np.isin(among, list(shut))]
         yield from self._again(state, shut)
         yield from self._settle(state, shut, among)
-        for test, why in self._candidates(among):
+        candidates = self._candidates(among)
+        few = TRIED + (candidates[:1] != [] and candidates[0][1] == "far")
+        for test, why in candidates[:few]:
             yield self._compare(state, test, shut, why)
         yield from self._settle(state, shut, among, last=True)
         yield from self._again(state, shut, rest=0)
+        for test, why in candidates[few:]:  # for many people at once
+            yield self._compare(state, test, shut, why)
 
     def compare(self, state: State, item: int) -> Proposal | None:
         """Give the question about an item that a person chose."""
@@ -296,8 +302,8 @@ class SuperpacD(Strategy):
             return []
         value = worth_of_points(self.model.groups, among, self._walk)
         placed = len(self.sets.placed)
-        best = among[np.argsort(-value, kind="stable")[:20]]
-        found = [(int(t), "between") for t in best]
+        best = among[np.argsort(-value, kind="stable")]
+        found = [(int(t), "between") for t in best[:TRIED_AT_ALL]]
         missing = len(self.model.keys) < self.model.K
         if (missing and placed % 2 == 0) or (self.problem.auto and placed % FAR == FAR - 1):
             unreached = self._unreached()
