@@ -131,7 +131,6 @@ def snapshot(known):
         known.sets_apart(known.touched).tolist(),
         known.must_links().tolist(),
         known.cannot_link_pairs().tolist(),
-        known.unsure_pairs().tolist(),
         known.touched.tolist(),
     )
 
@@ -199,16 +198,12 @@ def test_nothing_changes_after_a_refusal():
         assert snapshot(known) == before
 
 
-def test_unsure_is_remembered_and_implies_nothing():
+def test_unsure_implies_nothing():
     known = Constraints(4)
     assert known.add(2, 1, UNSURE, 1) is False
-    assert known.is_unsure(1, 2)
-    assert known.is_unsure(2, 1)
     assert known.implied(1, 2) is None
     assert known.touched.size == 0
-    assert known.unsure_pairs().tolist() == [[1, 2]]
     assert known.add(1, 2, DIFFERENT, 2) is True
-    assert not known.is_unsure(1, 2)
 
 
 def test_a_copy_is_independent():

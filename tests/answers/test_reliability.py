@@ -17,12 +17,10 @@ from superpac.answers.reliability import (
     WORST,
     learn_reliability,
 )
-from superpac.answers.votes import Votes
 from superpac.data import load
 from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.oracles import NoisyOracle, TruthOracle
-from superpac.strategies.superpac_d.doubts import ask_again, counts_for
 
 WORDS = {True: "same", False: "different"}
 
@@ -88,11 +86,7 @@ def test_the_rate_is_right_within_a_factor_of_two_at_300_answers(wrong):
             said = oracle(question)
             lies |= {seq} if said != TruthOracle(items.y)(question) else set()
             session.tell(said, (question.i, question.j))
-        session.labels()
-        strategy = session.strategy
-        found = strategy.votes.learn(
-            strategy.model.sets, strategy.model.place, strategy.sets.merges
-        )
+        found = session.strategy.reliability(session.state)
         rates.append(found.rate)
         truth.append(len(lies) / session.progress()["questions"])
         doubted = {seq for seq, chance in found.wrong.items() if chance > 0.5}
@@ -121,93 +115,3 @@ def test_a_careless_person_is_told_from_a_careful_one():
     assert found.by["Ada"] < 0.04
     assert 0.1 < found.by["Bob"] < 0.3
     assert found.by["Ada"] < found.rate < found.by["Bob"]
-
-
-votes_of = st.lists(
-    st.tuples(st.integers(0, 2), st.integers(3, 5), st.booleans(), st.sampled_from("ab")),
-    max_size=40,
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(votes_of)
-def test_take_says_when_a_belief_about_an_earlier_pair_changed(said):
-    votes = Votes()
-    for seq, (i, j, same, who) in enumerate(said):
-        before = {(a.i, a.j): a.answer for a in votes.believed()}
-        asked = {(i, j) for i in range(3) for j in range(3, 6) if votes.asked(i, j)}
-        changed = votes.take(Link(seq, i, j, WORDS[same], who))
-        after = {(a.i, a.j): a.answer for a in votes.believed()}
-        assert changed == any(before.get(pair) != after.get(pair) for pair in asked)
-        for pair in asked:
-            net = votes.net(*pair)
-            assert {"same": 1, "different": -1}.get(after.get(pair), 0) == np.sign(net)
-
-
-def test_one_annotator_under_any_name_is_believed_by_majority():
-    rng = np.random.default_rng(3)
-    plain, named = Votes(), Votes()
-    for seq in range(300):
-        i, word = int(rng.integers(5)), WORDS[bool(rng.random() < 0.7)]
-        assert plain.take(Link(seq, i, 9, word)) == named.take(Link(seq, i, 9, word, "Ada"))
-        assert plain.rate == named.rate
-    strip = [link._replace(annotator="") for link in named.believed()]
-    assert strip == plain.believed()
-
-
-def test_a_reliable_person_outweighs_a_careless_one():
-    votes = Votes()
-    seq = 0
-    for pair in range(120):  # Bob is outvoted again and again
-        for word, who in (("different", "Bob"), ("same", "Ada"), ("same", "Cy")):
-            seq += 1
-            votes.take(Link(seq, pair, 500, word, who))
-    votes.take(Link(seq + 1, 300, 500, "different", "Bob"))
-    assert votes.take(Link(seq + 2, 300, 500, "same", "Ada"))
-    assert votes.net(300, 500) == 1  # one against one, and yet no tie
-    assert votes.rate_of("Ada") < votes.rate < votes.rate_of("Bob")
-    assert votes.odds(300, 500) > 0
-    assert votes.doubt(300, 500) < 0.5
-
-
-def test_learned_rates_last_until_the_next_answer():
-    votes = Votes()
-    votes.take(Link(1, 0, 1, "same", "Ada"))
-    counted = votes.rate
-    beliefs = np.array([[1e-4, 1 - 1e-4], [1 - 1e-4, 1e-4]])
-    learned = votes.learn(beliefs, np.array([0, 0]))
-    assert votes.rate == learned.rate != counted
-    votes.forget()
-    assert votes.rate == counted
-
-
-def test_another_representative_checks_an_answer_and_counts_as_a_vote_on_it():
-    set_of = np.array([0, 0, 0, 1, 1, 0])
-    votes = Votes()
-    votes.take(Link(1, 5, 0, "same", "Ada"))
-    link = Link(1, 5, 0, "same")
-    question = ask_again(link, votes, [0, 5, 1, 2], lambda i, j: j != 1, votes.asked, 0.01)
-    assert (question.i, question.j, question.not_by) == (5, 2, {"Ada"})
-    heard = counts_for(Link(2, 5, 2, "different", "Bob"), votes, set_of)
-    assert heard == Link(2, 5, 0, "different", "Bob")
-    assert votes.take(heard)
-    assert [link.seq for link in votes.ties()] == [1]
-    # who was asked about once already is no new witness
-    question = ask_again(link, votes, [0, 1, 2], lambda i, j: True, lambda i, j: j != 1, 0.01)
-    assert (question.i, question.j) == (5, 1)
-    assert question.not_by == {"Ada", "Bob"}
-    # of a set that the point was not compared with, an answer stands for itself
-    other = Link(3, 5, 3, "different", "Bob")
-    assert counts_for(other, votes, set_of) == other
-
-
-def test_the_same_pair_is_asked_again_where_there_is_no_other():
-    votes = Votes()
-    votes.take(Link(1, 5, 0, "same", "Ada"))
-    link = Link(1, 5, 0, "same")
-    question = ask_again(link, votes, [0], lambda i, j: True, votes.asked, 0.01)
-    assert (question.i, question.j) == (5, 0)
-    # seen from the other end the answer would not count for the pair
-    backwards = Link(1, 0, 5, "same")
-    assert ask_again(backwards, votes, [3], lambda i, j: True, votes.asked, 0.01).j == 5
-    assert ask_again(link, votes, [], lambda i, j: False, votes.asked, 0.01) is None

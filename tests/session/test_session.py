@@ -50,7 +50,7 @@ def test_a_question_stays_until_it_is_answered(session):
 def test_labels_keep_every_answer_and_the_model_may_not(session, items):
     answer(session, items.y, 60)
     labels = session.labels()
-    for link in session.fold.state.answers:
+    for link in session.state.answers:
         assert (labels[link.i] == labels[link.j]) == (link.answer == "same")
     assert session.labels("model").shape == labels.shape
     with pytest.raises(InputError, match="'answers' or 'model'"):
@@ -86,7 +86,7 @@ def test_a_contradiction_is_refused_with_its_chain(session):
     assert session.seq == 2
     session.undo(2)
     session.tell("different", (3, 9))  # the session goes on after taking one back
-    assert session.fold.state.constraints.implied(4, 9) == "different"
+    assert session.state.constraints.implied(4, 9) == "different"
 
 
 def test_what_is_implied_is_never_written(session):
@@ -134,7 +134,7 @@ def test_several_answers_at_once_are_one_act(session):
     assert sorted(session.redo()) == [1, 2]
     with pytest.raises(ContradictionError):
         session.tell_many([(5, 6, "same"), (0, 1, "different")], key="h")
-    assert session.fold.state.constraints.implied(5, 6) is None
+    assert session.state.constraints.implied(5, 6) is None
 
 
 def test_skip_and_set_aside(session):
@@ -176,7 +176,7 @@ def test_two_sessions_on_one_log_see_each_other(session, items):
     assert other.refresh() == 1
     other.tell("same", (5, 6))
     assert session.refresh() == 1
-    assert session.fold.state.constraints.implied(5, 6) == "same"
+    assert session.state.constraints.implied(5, 6) == "same"
 
 
 def test_bad_answers_are_one_sentence(session):
@@ -229,7 +229,7 @@ def test_replay_gives_the_same_run(items):
     first = Session.create(items, SPEC)
     run = simulate(first, TruthOracle(items.y), items.y, 40)
     second = Session.create(items, SPEC)
-    replay = simulate(second, ReplayOracle(first.fold.state.answers), items.y, 100)
+    replay = simulate(second, ReplayOracle(first.state.answers), items.y, 100)
     np.testing.assert_array_equal(replay.error, run.error)
     assert [e.body for e in first.events] == [e.body for e in second.events]
 

@@ -69,7 +69,7 @@ def test_the_interval_covers_the_error_in_93_of_100_places():
                     inside.append(left["low"] <= error <= left["high"])
                     if asked >= 10 * spec.n_clusters:
                         widths.append(left["high"] - left["low"])
-                    sure = 1 - session.strategy.beliefs(session.fold.state).right
+                    sure = 1 - session.strategy.beliefs(session.state).right
                     naive.append(abs(error - sure.mean()) <= 2 * np.sqrt(sure.mean() / sure.size))
                 if session.ask() is None:
                     break

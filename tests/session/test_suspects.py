@@ -15,7 +15,7 @@ from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.session.suspects import contradictions_of, find_suspects
+from superpac.session.suspects import Suspects, contradictions_of, find_suspects
 
 WORDS = {True: "same", False: "different"}
 
@@ -102,6 +102,10 @@ def session():
     return Session.create(Dataset(X, y=y), Spec(3, "tsc:q=4", "superpac-d", dim=2))
 
 
+def suspects(session: Session) -> Suspects:
+    return find_suspects(session.state, session.strategy.reliability(session.state))
+
+
 def tell(session: Session, i: int, j: int, lie: bool = False, who: str = "Ada") -> int:
     same = bool(session.data.y[i] == session.data.y[j]) != lie
     return session.tell(WORDS[same], (i, j), annotator=who, why={"again": 1}).seq
@@ -112,19 +116,19 @@ def test_a_lie_is_doubted_by_name_and_taking_it_back_clears_it(session):
     for _ in range(25):
         question = session.ask()
         tell(session, question.i, question.j)
-    assert not find_suspects(session).contradictions
-    assert not find_suspects(session).doubts
+    assert not suspects(session).contradictions
+    assert not suspects(session).doubts
     sets = session.strategy.sets
     free = int(np.flatnonzero(sets.set_of < 0)[0])
     member = next(m for points in sets.members.values() for m in points if y[m] != y[free])
     lie = tell(session, free, member, lie=True, who="Bob")
-    found = find_suspects(session)
+    found = suspects(session)
     assert [d.answer.seq for d in found.doubts] == [lie]
     assert found.doubts[0].words.startswith("Bob said that")
     assert found.people["Bob"][1] > found.people["Ada"][1]
     assert found.to_dict()["doubts"][0]["answer"]["annotator"] == "Bob"
     session.undo(lie)
-    assert not find_suspects(session).doubts
+    assert not suspects(session).doubts
 
 
 def test_contradictions_of_a_session_and_the_cut_that_mends_them(session):
@@ -135,11 +139,11 @@ def test_contradictions_of_a_session_and_the_cut_that_mends_them(session):
         tell(session, int(b[n]), int(b[0]))
         tell(session, int(a[n]), int(b[n]))
     lie = tell(session, int(a[0]), int(b[0]), lie=True, who="Bob")
-    found = find_suspects(session).contradictions
+    found = suspects(session).contradictions
     assert [[link.seq for link in c.cut] for c in found] == [[lie]]
     for seq in (link.seq for c in found for link in c.cut):
         session.undo(seq)
-    assert not find_suspects(session).contradictions
+    assert not suspects(session).contradictions
 
 
 def test_a_strategy_that_refuses_contradictions_has_no_suspects():
@@ -148,6 +152,6 @@ def test_a_strategy_that_refuses_contradictions_has_no_suspects():
     for _ in range(8):
         question = session.ask()
         tell(session, question.i, question.j)
-    found = find_suspects(session)
+    found = suspects(session)
     assert (found.contradictions, found.doubts) == ((), ())
     assert found.people["Ada"][0] == 8

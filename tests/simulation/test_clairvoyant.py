@@ -38,7 +38,7 @@ def test_it_ends_with_no_wrong_point_on_hard_data_and_answers_are_true():
     run = clairvoyant(session, y, 160)
     assert run.error[0] > 0.1
     assert run.finished
-    for link in session.fold.state.answers:
+    for link in session.state.answers:
         assert (y[link.i] == y[link.j]) == (link.answer == "same")
 
 

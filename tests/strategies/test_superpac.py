@@ -3,14 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import driving
+from driving import drive, prefix, tell
 from superpac.affinity.tsc import TSC
-from superpac.answers.constraints import Constraints
 from superpac.answers.links import Link
+from superpac.answers.state import State
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.strategies import Problem, RandomPairs, State, Superpac, SuperpacS, make_strategy
+from superpac.strategies import Problem, RandomPairs, Superpac, SuperpacS, make_strategy
 from superpac.strategies.certain_sets import CertainSets
 from superpac.subspaces.geometry import fit_bases, margins, residuals
 
@@ -20,23 +22,6 @@ def problem():
     X, y = make_subspaces(30, 4, 3, 12, noise=0.25, seed=5)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     return Problem(X, TSC(4, q=4).affinity(X), 4, dim=3, seed=1), y
-
-
-def drive(strategy, y, questions: int, state: State | None = None):
-    """Truthful answers; gives the state and the pairs asked."""
-    state = state or State(Constraints(len(y)))
-    asked = []
-    for _ in range(questions):
-        question = strategy.propose(state)
-        if question is None:
-            break
-        answer = "same" if y[question.i] == y[question.j] else "different"
-        seq = state.n_answers + 1
-        assert state.constraints.implied(question.i, question.j) is None
-        state.constraints.add(question.i, question.j, answer, seq)
-        state.answers.append(Link(seq, question.i, question.j, answer))
-        asked.append((question.i, question.j))
-    return state, asked
 
 
 def naive_superpac(problem: Problem, y, questions: int) -> list[tuple[int, int]]:
@@ -107,7 +92,7 @@ def test_reaches_zero_error_and_then_has_nothing_to_ask(problem):
     instance, y = problem
     strategy = Superpac(instance)
     state, asked = drive(strategy, y, 2000)
-    assert strategy.propose(state) is None
+    assert driving.first(strategy, state) is None
     assert clustering_error(y, strategy.labels(state)) == 0.0
     assert len(asked) == len(set(asked))
 
@@ -127,11 +112,7 @@ def test_next_question_is_a_function_of_the_answers_alone(problem):
     instance, y = problem
     state, asked = drive(Superpac(instance), y, 70)
     for cut in (0, 1, 9, 33, 50, 69):
-        part = State(Constraints(len(y)))
-        for link in state.answers[:cut]:
-            part.constraints.add(link.i, link.j, link.answer, link.seq)
-            part.answers.append(link)
-        question = Superpac(instance).propose(part)
+        question = driving.first(Superpac(instance), prefix(state, cut))
         assert (question.i, question.j) == asked[cut]
 
 
@@ -139,11 +120,7 @@ def test_taking_back_gives_the_question_before(problem):
     instance, y = problem
     strategy = Superpac(instance)
     state, asked = drive(strategy, y, 50)
-    back = State(Constraints(len(y)), revision=1)
-    for link in state.answers[:30]:
-        back.constraints.add(link.i, link.j, link.answer, link.seq)
-        back.answers.append(link)
-    question = strategy.propose(back)
+    question = driving.first(strategy, prefix(state, 30, revision=1))
     assert (question.i, question.j) == asked[30]
 
 
@@ -151,14 +128,12 @@ def test_unsure_and_skipped_pairs_do_not_come_straight_back(problem):
     instance, y = problem
     strategy = Superpac(instance)
     state, _ = drive(strategy, y, 30)
-    first = strategy.propose(state)
-    seq = state.n_answers + 1
-    state.constraints.add(first.i, first.j, "unsure", seq)
-    state.answers.append(Link(seq, first.i, first.j, "unsure"))
-    second = strategy.propose(state)
+    first = driving.first(strategy, state)
+    tell(state, first.i, first.j, "unsure")
+    second = driving.first(strategy, state)
     assert {second.i, second.j} != {first.i, first.j}
     state.skipped[min(second.i, second.j), max(second.i, second.j)] = state.n_answers
-    third = strategy.propose(state)
+    third = driving.first(strategy, state)
     assert {third.i, third.j} != {second.i, second.j}
 
 
@@ -166,25 +141,24 @@ def test_items_set_aside_or_busy_are_left_alone(problem):
     instance, y = problem
     strategy = Superpac(instance)
     state, _ = drive(strategy, y, 30)
-    first = strategy.propose(state)
-    busy = strategy.propose(state, frozenset({first.i}))
+    first = driving.first(strategy, state)
+    busy = driving.first(strategy, state, frozenset({first.i}))
     assert busy.i != first.i
     state.bad.update({first.i, first.j})
-    other = strategy.propose(state)
+    other = driving.first(strategy, state)
     assert {other.i, other.j}.isdisjoint({first.i, first.j})
 
 
 def test_everything_unsure_ends_instead_of_looping(problem):
     instance, y = problem
     strategy = Superpac(Problem(instance.X[:8], instance.affinity[:8][:, :8], 2, dim=1))
-    state = State(Constraints(8))
-    for seq in range(1, 200):
-        question = strategy.propose(state)
+    state = State(8)
+    for _ in range(200):
+        question = driving.first(strategy, state)
         if question is None:
             break
-        state.constraints.add(question.i, question.j, "unsure", seq)
-        state.answers.append(Link(seq, question.i, question.j, "unsure"))
-    assert strategy.propose(state) is None
+        tell(state, question.i, question.j, "unsure")
+    assert driving.first(strategy, state) is None
 
 
 def test_without_explore_the_first_set_is_the_least_sure_point(problem):
@@ -199,14 +173,14 @@ def test_without_explore_the_first_set_is_the_least_sure_point(problem):
 def test_first_labels_are_plain_spectral_clustering(problem):
     instance, y = problem
     plain = spectral_clustering(instance.affinity, 4, random_state=0)
-    start = Superpac(instance).labels(State(Constraints(len(y))))
+    start = Superpac(instance).labels(State(len(y)))
     assert clustering_error(plain, start) < 0.1
 
 
 def test_superpac_s_never_takes_a_labelling_of_higher_cost(problem):
     instance, y = problem
     strategy = SuperpacS(instance)
-    state = State(Constraints(len(y)))
+    state = State(len(y))
     costs = []
     for _ in range(60):
         drive(strategy, y, 1, state)
@@ -224,7 +198,7 @@ def test_random_pairs_are_seeded_and_end(problem):
     strategy = RandomPairs(few)
     state, second = drive(strategy, truth, 100)
     assert first == second
-    assert strategy.propose(state) is None
+    assert driving.first(strategy, state) is None
     assert clustering_error(truth, strategy.labels(state)) <= 0.5
 
 

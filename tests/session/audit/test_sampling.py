@@ -44,7 +44,7 @@ def audits(sessions, rounds, sample=25):
         error = clustering_error(y, session.labels())
         moved = copy.deepcopy(session)
         for _ in range(rounds):
-            moved._note("note", {"round": "another"})  # another seq, another draw
+            moved.note("note", {"round": "another"})  # another seq, another draw
             found = run_audit(copy.deepcopy(moved), TruthOracle(y), sample)
             assert found.finished
             inside.append(covers(found, error))
@@ -114,14 +114,14 @@ def test_an_interrupted_audit_goes_on_and_undo_takes_an_answer_back(tmp_path):
         while (question := audit.ask()) is not None:
             audit.tell(oracle(question), expected_seq=question.seq)
         assert audit.result() == whole
-        assert [e.body["why"]["audit"] for e in session.fold.standing()[12:]] == [13] * (
+        assert [e.body["why"]["audit"] for e in session.history.standing()[12:]] == [13] * (
             whole.questions
         )
 
 
 def copy_in_memory(session, items):
     twin = Session.create(items, session.spec)
-    for link in session.fold.state.answers:
+    for link in session.state.answers:
         twin.tell(link.answer, (link.i, link.j), why={"copied": 1})
     return twin
 
@@ -199,7 +199,7 @@ def test_settled_items_are_not_asked_and_those_set_aside_not_counted():
 def test_clusters_that_cannot_be_computed_again_are_refused():
     session, _ = answered(planes(1), 5)
     facts = {"sample": 5, "pairs": 5, "labels": "of another version"}
-    session._note("note", {"audit": facts})
+    session.note("note", {"audit": facts})
     with pytest.raises(ConflictError, match="--fresh"):
         start(session)
     assert start(session, fresh=True).ask() is not None

@@ -11,11 +11,12 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
-from driving import drive
+from driving import drive, first
 from superpac.answers.constraints import Constraints
+from superpac.answers.state import State
 from superpac.graph.imputed_spectral import KnownSets
 from superpac.metrics import clustering_error
-from superpac.strategies import Biswas, Problem, State
+from superpac.strategies import Biswas, Problem
 from superpac.strategies.baselines.biswas import Forest, pair_jaccard, spanning_tree
 from superpac.strategies.baselines.constrained_kmeans import known_groups
 
@@ -102,7 +103,7 @@ def test_worth_is_the_expected_change(problem):
     instance, y = problem
     strategy = Biswas(instance)
     state, _ = drive(strategy, y, 10)
-    question = strategy.propose(state)
+    question = first(strategy, state)
     pair = np.array([[question.i, question.j]])
     p = strategy.same_chance(pair)[0]
     C = naive_forest(strategy.forest.edges, state.constraints, 40, 3)
@@ -118,7 +119,7 @@ def test_worth_is_the_expected_change(problem):
 def test_near_pairs_are_likelier_the_same(problem):
     instance, _ = problem
     strategy = Biswas(instance)
-    strategy.labels(State(Constraints(40)))
+    strategy.labels(State(40))
     gaps = squareform(pdist(instance.X))
     np.fill_diagonal(gaps, np.inf)
     near = np.unravel_index(np.argmin(gaps), gaps.shape)
@@ -131,7 +132,7 @@ def test_near_pairs_are_likelier_the_same(problem):
 def test_labels_never_break_an_answer(problem):
     instance, y = problem
     strategy = Biswas(instance)
-    state = State(Constraints(40))
+    state = State(40)
     for _ in range(30):
         drive(strategy, y, 1, state)
         labels = strategy.labels(state)

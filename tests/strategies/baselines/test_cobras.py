@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import driving
 from driving import drive, prefix, tell
 from superpac.answers.constraints import Constraints
+from superpac.answers.state import State
 from superpac.metrics import clustering_error
-from superpac.strategies import Cobras, Problem, State
+from superpac.strategies import Cobras, Problem
 from superpac.strategies.baselines.cobras import SuperInstance
 
 
@@ -119,7 +121,7 @@ def test_splits_by_hand():
 def test_labels_change_only_after_a_full_round(problem):
     instance, y = problem
     strategy = Cobras(instance)
-    state = State(Constraints(len(y)))
+    state = State(len(y))
     changes, last = 0, strategy.labels(state)
     for _ in range(100):
         drive(strategy, y, 1, state)
@@ -140,13 +142,13 @@ def test_identical_points_are_split_all_the_same():
 def test_what_was_unsure_and_is_decided_later_counts(problem):
     instance, y = problem
     strategy = Cobras(instance)
-    state = State(Constraints(len(y)))
-    first = strategy.propose(state)
+    state = State(len(y))
+    first = driving.first(strategy, state)
     tell(state, first.i, first.j, "unsure")
-    second = strategy.propose(state)
+    second = driving.first(strategy, state)
     assert {second.i, second.j} != {first.i, first.j}
     answer = "same" if y[first.i] == y[first.j] else "different"
     tell(state, first.i, first.j, answer)
-    fresh = Cobras(instance).propose(state)
-    now = strategy.propose(state)
+    fresh = driving.first(Cobras(instance), state)
+    now = driving.first(strategy, state)
     assert (now.i, now.j) == (fresh.i, fresh.j)

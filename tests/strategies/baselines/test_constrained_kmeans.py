@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from driving import drive, tell
+from driving import drive, first, tell
 from superpac.answers.constraints import Constraints
 from superpac.answers.links import Link
+from superpac.answers.state import State
 from superpac.errors import ContradictionError, InputError
 from superpac.graph.imputed_spectral import KnownSets
 from superpac.metrics import clustering_error
-from superpac.strategies import ExploreConsolidate, MinMax, Problem, State
+from superpac.strategies import ExploreConsolidate, MinMax, Problem
 from superpac.strategies.baselines.constrained_kmeans import cop_kmeans, pckmeans, starting_centres
 from superpac.strategies.baselines.explore_consolidate import AtMost
 from superpac.strategies.baselines.farthest_first import NearestPlaced
@@ -195,10 +196,10 @@ def test_minmax_asks_for_the_least_largest_similarity():
     X, y = blobs(2, n=40, K=3)
     strategy = MinMax(problem_of(X, 3))
     state, _ = drive(strategy, y, 20)
-    question = strategy.propose(state)
+    question = first(strategy, state)
     while strategy._pending(state, frozenset()) is not None:
         drive(strategy, y, 1, state)
-        question = strategy.propose(state)
+        question = first(strategy, state)
     gaps = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
     width = np.sqrt(np.percentile((gaps**2)[np.triu_indices(40, 1)], 20))
     assert kernel_width(X, np.random.default_rng(0)) == pytest.approx(width)
@@ -213,7 +214,7 @@ def test_minmax_asks_for_the_least_largest_similarity():
 def test_more_sets_than_clusters_keep_their_labels_usable():
     X, y = blobs(2, n=30, K=5)
     strategy = MinMax(problem_of(X, 3))
-    state = State(Constraints(30))
+    state = State(30)
     tell(state, 0, 1, "different")
     drive(strategy, y, 60, state)
     assert set(strategy.labels(state)) <= {0, 1, 2}

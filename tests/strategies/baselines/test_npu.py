@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 
-from driving import drive
+from driving import drive, first
 from superpac.strategies import Npu, Problem
 from superpac.strategies.baselines.npu import set_proximity, uncertainty_per_question
 
@@ -39,10 +39,10 @@ def test_asks_the_most_uncertain_and_the_likeliest_set_first(digits):
     problem, y = digits
     strategy = Npu(problem, n_trees=10)
     state, _ = drive(strategy, y, 40)
-    question = strategy.propose(state)
+    question = first(strategy, state)
     while strategy._pending(state, frozenset()) is not None:
         drive(strategy, y, 1, state)
-        question = strategy.propose(state)
+        question = first(strategy, state)
     free = np.flatnonzero(strategy.sets.set_of == -1)
     gain = uncertainty_per_question(strategy.shares)
     assert gain[question.i] == gain[free].max()

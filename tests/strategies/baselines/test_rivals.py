@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import driving
 from driving import drive, prefix, tell
 from superpac.affinity.tsc import TSC
-from superpac.answers.constraints import Constraints
+from superpac.answers.state import State
 from superpac.data.synthetic import make_subspaces
 from superpac.metrics import clustering_error
-from superpac.strategies import Problem, State, make_strategy
+from superpac.strategies import Problem, make_strategy
 
 RIVALS = [
     "urasc-n",
@@ -49,7 +50,7 @@ def run(request, problem):
 
 def test_ends_without_repeating_itself(run):
     name, _, y, state, asked, labels, strategy = run
-    assert strategy.propose(state) is None
+    assert driving.first(strategy, state) is None
     assert len({frozenset(pair) for pair in asked}) == len(asked)
     error = clustering_error(y, labels)
     assert error == 0.0 if name in EXACT_END else error < 0.3
@@ -58,7 +59,7 @@ def test_ends_without_repeating_itself(run):
 def test_next_question_and_labels_are_functions_of_the_answers(run):
     name, instance, _, state, asked, labels, _ = run
     for cut in (0, 1, 7, len(asked) // 2, len(asked) - 1):
-        question = build(name, instance).propose(prefix(state, cut))
+        question = driving.first(build(name, instance), prefix(state, cut))
         assert (question.i, question.j) == asked[cut]
     again = build(name, instance).labels(prefix(state, len(asked)))
     assert clustering_error(labels, again) == 0.0
@@ -67,8 +68,8 @@ def test_next_question_and_labels_are_functions_of_the_answers(run):
 def test_taking_back_gives_the_question_before(run):
     name, instance, y, state, asked, _, _ = run
     strategy = build(name, instance)
-    strategy.propose(prefix(state, len(asked) // 2))
-    question = strategy.propose(prefix(state, 9, revision=1))
+    driving.first(strategy, prefix(state, len(asked) // 2))
+    question = driving.first(strategy, prefix(state, 9, revision=1))
     assert (question.i, question.j) == asked[9]
 
 
@@ -84,14 +85,14 @@ def test_unsure_and_skipped_pairs_do_not_come_straight_back(run):
     name, instance, _, state, asked, _, _ = run
     strategy = build(name, instance)
     part = prefix(state, 10)
-    first = strategy.propose(part)
+    first = driving.first(strategy, part)
     tell(part, first.i, first.j, "unsure")
-    second = strategy.propose(part)
+    second = driving.first(strategy, part)
     assert {second.i, second.j} != {first.i, first.j}
-    fresh = build(name, instance).propose(part)
+    fresh = driving.first(build(name, instance), part)
     assert (fresh.i, fresh.j) == (second.i, second.j)
     part.skipped[min(second.i, second.j), max(second.i, second.j)] = part.n_answers
-    third = strategy.propose(part)
+    third = driving.first(strategy, part)
     assert {third.i, third.j} not in ({second.i, second.j}, {first.i, first.j})
 
 
@@ -99,14 +100,14 @@ def test_items_set_aside_or_busy_are_left_alone(run):
     name, instance, _, state, _, _, _ = run
     strategy = build(name, instance)
     part = prefix(state, 10)
-    first = strategy.propose(part)
-    busy = strategy.propose(part, frozenset({first.i}))
+    first = driving.first(strategy, part)
+    busy = driving.first(strategy, part, frozenset({first.i}))
     assert busy is None or busy.i != first.i
-    again = strategy.propose(part)
+    again = driving.first(strategy, part)
     assert (again.i, again.j) == (first.i, first.j)
     part.bad.update({first.i, first.j})
     for _ in range(5):
-        other = strategy.propose(part)
+        other = driving.first(strategy, part)
         assert {other.i, other.j}.isdisjoint(part.bad)
         tell(part, other.i, other.j, "unsure")
 
@@ -115,19 +116,19 @@ def test_everything_unsure_ends_instead_of_looping(run):
     name, instance, *_ = run
     few = Problem(instance.X[:8], instance.affinity[:8][:, :8], 2, dim=1)
     strategy = build(name, few)
-    state = State(Constraints(8))
+    state = State(8)
     for _ in range(40):
-        question = strategy.propose(state)
+        question = driving.first(strategy, state)
         if question is None:
             break
         tell(state, question.i, question.j, "unsure")
-    assert strategy.propose(state) is None
+    assert driving.first(strategy, state) is None
     assert strategy.labels(state).shape == (8,)
 
 
 def test_volunteered_answers_are_taken_in(run):
     name, instance, y, *_ = run
-    state = State(Constraints(len(y)))
+    state = State(len(y))
     rng = np.random.default_rng(3)
     for i, j in rng.permutation(len(y))[:24].reshape(-1, 2):
         tell(state, int(i), int(j), "same" if y[i] == y[j] else "different")

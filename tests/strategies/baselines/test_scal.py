@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from driving import drive, prefix
+from driving import drive, first, prefix
 from superpac.affinity.tsc import TSC
 from superpac.data.synthetic import make_subspaces
 from superpac.metrics import clustering_error
@@ -78,10 +78,10 @@ def test_asks_the_most_influential_free_point(problem):
     instance, y = problem
     strategy = Scal(instance)
     state, _ = drive(strategy, y, 20)
-    question = strategy.propose(state)
+    question = first(strategy, state)
     while strategy._pending(state, frozenset()) is not None:
         drive(strategy, y, 1, state)
-        question = strategy.propose(state)
+        question = first(strategy, state)
     free = np.flatnonzero(strategy.sets.set_of == -1)
     assert strategy._influence[question.i] == strategy._influence[free].max()
 

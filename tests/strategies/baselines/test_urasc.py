@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
-from driving import drive
+from driving import drive, first
 from superpac.affinity.tsc import TSC
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
@@ -143,7 +143,7 @@ def test_asks_for_the_largest_product_and_the_most_similar_member():
     A = TSC(3, q=4).affinity(X)
     strategy = UrascN(Problem(X, A, 3, dim=2))
     state, _ = drive(strategy, y, 30)
-    question = strategy.propose(state)
+    question = first(strategy, state)
     free = np.flatnonzero(strategy.sets.set_of == -1)
     if strategy._pending(state, frozenset()) is None:
         score = strategy.gradient * strategy.step

@@ -6,7 +6,7 @@ import pytest
 from driving import drive, prefix
 from superpac.affinity.tsc import TSC
 from superpac.data import load
-from superpac.strategies import Problem, RandomPairs, State, SuperpacD
+from superpac.strategies import Problem, RandomPairs, SuperpacD
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_opening_anew_and_taking_back_give_the_same_beliefs(digits, asked):
         np.testing.assert_array_equal(anew.record, moved.record)
         np.testing.assert_allclose(anew.right, moved.right, atol=1e-6)
         assert (anew.surplus, anew.assumed) == pytest.approx((moved.surplus, moved.assumed))
-    again = strategy.beliefs(State(state.constraints, state.answers, revision=3))
+    again = strategy.beliefs(prefix(state, state.n_answers, revision=3))
     np.testing.assert_array_equal(again.record, now.record)
 
 

@@ -1,4 +1,4 @@
-"""The parts of SUPERPAC-D against naive references: views, balance, votes, groups, sets."""
+"""The parts of SUPERPAC-D against naive references: views, balance, groups, sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from superpac.answers.links import Link
-from superpac.answers.votes import Votes
 from superpac.strategies.superpac_d import view_scores as views
 from superpac.strategies.superpac_d.assumed_links import (
     assumed_links,
@@ -105,20 +104,6 @@ def test_weights_follow_the_view_that_is_right():
     assert weights[0] > 1
     assert weights[1] < weights[0] / 2
     np.testing.assert_array_equal(fit_weights([], np.ones(2)), np.ones(2))
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(4, 6), st.booleans()), max_size=30))
-def test_what_is_believed_is_the_majority_of_each_pair(said):
-    votes = Votes()
-    count: dict[tuple[int, int], int] = {}
-    for seq, (i, j, same) in enumerate(said):
-        votes.take(Link(seq, i, j, "same" if same else "different"))
-        count[i, j] = count.get((i, j), 0) + (1 if same else -1)
-    expected = {p: "same" if net > 0 else "different" for p, net in count.items() if net}
-    assert {(a.i, a.j): a.answer for a in votes.believed()} == expected
-    assert {(a.i, a.j) for a in votes.ties()} == {p for p, net in count.items() if net == 0}
-    assert 0 < votes.rate < 1
 
 
 @settings(max_examples=50, deadline=None)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from superpac.answers.links import Link
-from superpac.answers.votes import Votes
+from driving import first
+from superpac.answers.links import pair_of
 from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
 from superpac.session.session import Session
@@ -48,27 +48,6 @@ def test_a_fallen_link_stays_fallen():
     np.testing.assert_array_equal(standing_groups(left, place, differ), np.arange(4))
 
 
-def test_a_held_answer_is_believed_once_confirmed():
-    votes = Votes()
-    votes.hold(1, 2)
-    assert not votes.take(Link(1, 1, 2, "same"))
-    assert votes.net(1, 2) == 0
-    assert [link.seq for link in votes.ties()] == [1]
-    assert votes.take(Link(2, 1, 2, "same"))
-    assert votes.net(1, 2) == 2
-    assert not list(votes.ties())
-
-
-def test_a_held_answer_that_is_denied_is_open():
-    votes = Votes()
-    votes.hold(1, 2)
-    votes.take(Link(1, 1, 2, "same"))
-    assert not votes.take(Link(2, 1, 2, "different"))
-    assert [link.seq for link in votes.ties()] == [1]
-    assert votes.take(Link(3, 1, 2, "different"))
-    assert votes.believed()[0].answer == "different"
-
-
 def error_on_unequal_clusters(seed):
     rng = np.random.default_rng(seed)
     centres = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
@@ -86,22 +65,27 @@ def test_unequal_clusters_are_not_shared_out_evenly(monkeypatch):
     assert np.mean(adapted) < np.mean(even) / 2
 
 
+def waiting(session):
+    """Pairs whose one answer counts only once a second one agrees."""
+    waits = session.state.votes.waits
+    return {pair_of(link) for link in session.state.answers if waits(link.i, link.j)}
+
+
 @pytest.fixture
 def doubted():
-    """Give a session whose last answer is held, and the truth behind it."""
+    """Give a session whose last answer is to be confirmed, and the truth behind it."""
     X, y = make_subspaces(60, 4, 2, 12, noise=0.8, seed=0)
     session = Session.create(Dataset(X, y=y), Spec(4, "tsc:q=4", dim=2))
     oracle = TruthOracle(y)
-    while not session.strategy.votes.held:
+    while not waiting(session):
         question = session.ask()
         session.tell(oracle(question), (question.i, question.j))
-        session.labels()
     return session, oracle
 
 
-def test_a_held_answer_is_not_put_before_the_person_again_at_once(doubted):
+def test_an_answer_to_be_confirmed_is_not_put_before_the_person_again_at_once(doubted):
     session, oracle = doubted
-    last = set(*session.strategy.votes.held)
+    last = set(*waiting(session))
     for _ in range(40):
         question = session.ask()
         assert {question.i, question.j} != last
@@ -109,28 +93,28 @@ def test_a_held_answer_is_not_put_before_the_person_again_at_once(doubted):
         session.tell(oracle(question), (question.i, question.j))
 
 
-def test_a_held_answer_is_checked_when_nothing_else_is_left_to_ask(doubted):
+def test_an_answer_to_be_confirmed_is_checked_when_nothing_else_is_left_to_ask(doubted):
     session, _ = doubted
-    pair = set(*session.strategy.votes.held)
+    pair = set(*waiting(session))
     others = frozenset(range(session.problem.n)) - pair
-    found = session.strategy.propose(session.fold.state, others)
+    found = first(session.strategy, session.state, others)
     assert {found.i, found.j} == pair
 
 
-def test_taking_back_and_again_restores_what_is_held(doubted):
+def test_taking_back_and_again_restores_what_is_to_be_confirmed(doubted):
     session, oracle = doubted
     for _ in range(25):
         question = session.ask()
         session.tell(oracle(question), (question.i, question.j))
     question, labels = session.ask(), session.labels()
-    held = set(session.strategy.votes.held)
+    held = waiting(session)
     for _ in range(26):
         session.undo()
         session.labels()
-    assert not session.strategy.votes.held
+    assert not waiting(session)
     for _ in range(26):
         session.redo()
     again = session.ask()
     assert (again.i, again.j) == (question.i, question.j)
     np.testing.assert_array_equal(session.labels(), labels)
-    assert session.strategy.votes.held == held
+    assert waiting(session) == held

@@ -8,6 +8,8 @@ import time
 import numpy as np
 import pytest
 
+import driving
+from superpac.answers.state import State
 from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
@@ -16,7 +18,6 @@ from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
 from superpac.store import open_store
-from superpac.strategies.base import State
 from superpac.strategies.superpac_d import posterior
 from superpac.strategies.superpac_d.strategy import SuperpacD
 
@@ -93,12 +94,12 @@ def test_an_answer_in_the_middle_may_be_taken_back_and_put_back(session, oracle,
 def test_looking_ahead_at_both_answers_changes_nothing(session, oracle):
     """Whoever computes ahead jumps between states."""
     go_on(session, oracle, 30)
-    expected, state = believed(session), session.fold.state
+    expected, state = believed(session), session.state
     question = session.ask()
     for said in ("same", "different", "unsure"):
         link = state.answers[-1]._replace(seq=99, i=question.i, j=question.j, answer=said)
-        session.strategy.propose(State(state.constraints, [*state.answers, link]))
-    again = session.strategy.propose(state)
+        driving.first(session.strategy, State.of(state.n, [*state.answers, link]))
+    again = driving.first(session.strategy, state)
     assert (again.i, again.j, again.numbers) == (question.i, question.j, question.numbers)
     assert believed(session) == expected
 
@@ -110,7 +111,7 @@ def test_a_copy_has_no_checkpoints_and_gives_the_same(items):
     twin = copy.deepcopy(session.strategy)
     assert twin._checkpoints.at == []
     session.undo()
-    mine, other = (s.propose(session.fold.state) for s in (session.strategy, twin))
+    mine, other = (driving.first(s, session.state) for s in (session.strategy, twin))
     assert (mine.i, mine.j, mine.numbers) == (other.i, other.j, other.numbers)
 
 
@@ -131,21 +132,21 @@ def test_taking_back_the_last_answers_goes_through_few(items, monkeypatch):
 def test_repeats_and_contradictions_are_taken_in_and_recorded(session, items):
     oracle = TruthOracle(items.y)
     go_on(session, oracle, 20)
-    first = session.fold.state.answers[4]
+    first = session.state.answers[4]
     opposite = "different" if first.answer == "same" else "same"
     for said in (first.answer, opposite, opposite, opposite):
         before = session.seq
         assert session.tell(said, (first.j, first.i), why={"again": 1}).recorded
         assert session.seq == before + 1
         assert believed(session) == believed(opened(session, items))
-    assert session.strategy.votes.net(first.i, first.j) == (-1 if first.answer == "same" else 1)
-    assert session.strategy.votes.mistaken() == [first]
+    assert session.state.votes.net(first.i, first.j) == (-1 if first.answer == "same" else 1)
+    assert session.state.votes.mistaken() == [first]
     for _ in range(2):
         session.undo()
     assert believed(session) == believed(opened(session, items))
-    assert session.strategy.votes.mistaken() == []
+    assert session.state.votes.mistaken() == []
     session.redo()
-    assert len(session.fold.state.answers) == 23
+    assert len(session.state.answers) == 23
     assert believed(session) == believed(opened(session, items))
 
 
@@ -160,7 +161,7 @@ def test_several_answers_at_once_may_repeat_and_contradict(items):
         5,
     ]  # 0 and 2: implied
     assert believed(session) == believed(opened(session, items))
-    assert session.strategy.votes.net(0, 1) == 2
+    assert session.state.votes.net(0, 1) == 2
     for wrong in [(0, 9999, "same"), (-1, 3, "same"), (4, 4, "same"), (4, 5, "maybe")]:
         with pytest.raises(InputError):
             session.tell_many([(7, 8, "same"), wrong], key="w", asked=True)
@@ -202,7 +203,7 @@ def test_opening_costs_less_than_the_session_did(items):
     played = time.process_time() - begun
     anew = SuperpacD(session.problem)
     begun = time.process_time()
-    labels = anew.labels(session.fold.state)
+    labels = anew.labels(session.state)
     assert time.process_time() - begun < played
     np.testing.assert_array_equal(labels, session.labels())
 
