@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
-
-SMALL = 0.25  # of a mean cluster
+from superpac.strategies.superpac_d.settings import Settings
 
 
 def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[tuple[int, int]]:
@@ -156,8 +155,9 @@ def _link(group: IntArray, a: int, b: int, differ: BoolArray) -> None:
 
 
 def hosted(
-    group: IntArray, belief: FloatArray, mass: FloatArray, differ: BoolArray, n_groups: int
-) -> IntArray:
+    group: IntArray, belief: FloatArray, mass: FloatArray, differ: BoolArray, n_groups: int,
+    settings: Settings,
+) -> IntArray:  # fmt: skip
     """Groups with the small ones beyond `n_groups` joined to their likeliest hosts.
 
     With the number of clusters known, a small group beyond it is part of another. It takes the
@@ -176,6 +176,8 @@ def hosted(
         Sets known to differ.
     n_groups : int
         Number of clusters.
+    settings : Settings
+        What is small.
 
     Returns
     -------
@@ -186,10 +188,10 @@ def hosted(
     >>> import numpy as np
     >>> belief = np.array([[.9, .1, 0], [.1, .9, 0], [.2, .3, .5]])
     >>> differ = np.zeros((3, 3), bool)
-    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2)
+    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2, Settings())
     array([0, 1, 1])
     >>> differ[1, 2] = differ[2, 1] = True
-    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2)
+    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2, Settings())
     array([0, 1, 0])
     """
     names, where = np.unique(group, return_inverse=True)
@@ -203,7 +205,7 @@ def hosted(
     apart = inside @ differ @ inside.T > 0
     out = group.copy()
     large = order[:n_groups]
-    small = SMALL * weight.sum() / n_groups
+    small = settings.small_group * weight.sum() / n_groups
     for g in order[n_groups:][weight[order[n_groups:]] < small]:
         open_to = large[~apart[g, large]]
         if open_to.size:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
-DUPLICATE = 0.3  # share of sets taken for duplicates before any answer
-SMALL = 0.1  # a set below this share of a mean cluster is small: no hurry
+SMALL = DEFAULT.small_set
 
 
 def merge_chances(
     mutual: FloatArray, differ: BoolArray, cuts: FloatArray | None, small: BoolArray,
-    mass: FloatArray, n_clusters: int, rate: float,
+    mass: FloatArray, n_clusters: int, rate: float, settings: Settings = DEFAULT,
 ) -> FloatArray:  # fmt: skip
     """Chance that two sets are one, for all pairs.
 
@@ -32,6 +32,8 @@ def merge_chances(
         Number of clusters.
     rate : float
         Chance that an answer is wrong.
+    settings : Settings
+        How many sets are taken for duplicates.
 
     Returns
     -------
@@ -52,10 +54,11 @@ def merge_chances(
     if cuts is not None:
         left_open = np.where(differ, mutual * rate ** (cuts + cuts.T), mutual)
     total = left_open.sum(axis=1, keepdims=True)
-    beyond = 1.5 * (count - n_clusters) / count
-    share = np.full((count, 1), max(DUPLICATE, min(0.9, beyond)))
-    if count > n_clusters:
-        share[small] = 0.98  # beyond the clusters a small set is nearly surely part of another
+    beyond = settings.duplicates_excess * (count - n_clusters) / count
+    usual = max(settings.duplicates_least, min(settings.duplicates_most, beyond))
+    share = np.full((count, 1), usual)
+    if count > n_clusters:  # beyond the clusters a small set is nearly surely part of another
+        share[small] = settings.duplicates_small
     chance = share * left_open / (share * total + (1 - share))
     weaker = np.minimum(chance, chance.T)
     of_small = np.where(mass[:, None] < mass, chance, chance.T)

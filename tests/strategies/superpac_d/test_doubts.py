@@ -1,7 +1,11 @@
-"""Masses of sets: by hand on small cases, and what they do to unequal clusters."""
+"""Answers that are held, outvoted or asked again."""
+
+from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from superpac.answers.links import Link
 from superpac.answers.votes import Votes
@@ -9,43 +13,21 @@ from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle, simulate
-from superpac.strategies.superpac_d import set_masses as masses
-from superpac.strategies.superpac_d.assumed_links import links_left, standing_groups
-from superpac.strategies.superpac_d.set_masses import POWER, ROUNDS, first_masses, shared_masses
+from superpac.simulation.oracles import TruthOracle
 
 
-def test_a_starting_set_is_never_light():
-    size = np.array([5, 5, 1, 1])
-    seeded = np.array([True, True, True, False])
-    np.testing.assert_allclose(first_masses(size, seeded, 2), [1, 1, 1, 0.2])
-    np.testing.assert_allclose(first_masses(size, ~seeded | True, 2), 1)
-    np.testing.assert_allclose(first_masses(size, seeded, 4), 1)
-
-
-def test_shared_masses_against_a_loop():
-    rng = np.random.default_rng(0)
-    claims, free = rng.random((40, 3)), rng.random(40) < 0.8
-    claims[3] = 0.0
-    size, first = np.array([1, 4, 2]), np.array([1.0, 0.5, 1.0])
-    mass = first.copy()
-    for _ in range(ROUNDS):
-        held = size + 1.0
-        for row in claims[free]:
-            if row.sum() > 0:
-                held += row * mass / (row * mass).sum()
-        mass = first * (held / held.mean()) ** POWER
-    np.testing.assert_allclose(shared_masses(claims, free, size, first), mass)
-
-
-def test_a_fallen_link_stays_fallen():
-    links, place = [(0, 1), (2, 3)], np.arange(4)
-    differ, counted = np.zeros((4, 4), bool), np.ones(4, bool)
-    left = links_left(links, place, differ, counted, 3)
-    assert left == [(0, 1)]
-    differ[0, 1] = differ[1, 0] = True
-    assert links_left(left, place, differ, counted, 3) == left
-    np.testing.assert_array_equal(standing_groups(left, place, differ), np.arange(4))
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(4, 6), st.booleans()), max_size=30))
+def test_what_is_believed_is_the_majority_of_each_pair(said):
+    votes = Votes()
+    count: dict[tuple[int, int], int] = {}
+    for seq, (i, j, same) in enumerate(said):
+        votes.take(Link(seq, i, j, "same" if same else "different"))
+        count[i, j] = count.get((i, j), 0) + (1 if same else -1)
+    expected = {p: "same" if net > 0 else "different" for p, net in count.items() if net}
+    assert {(a.i, a.j): a.answer for a in votes.believed()} == expected
+    assert {(a.i, a.j) for a in votes.ties()} == {p for p, net in count.items() if net == 0}
+    assert 0 < votes.rate < 1
 
 
 def test_a_held_answer_is_believed_once_confirmed():
@@ -67,23 +49,6 @@ def test_a_held_answer_that_is_denied_is_open():
     assert [link.seq for link in votes.ties()] == [1]
     assert votes.take(Link(3, 1, 2, "different"))
     assert votes.believed()[0].answer == "different"
-
-
-def error_on_unequal_clusters(seed):
-    rng = np.random.default_rng(seed)
-    centres = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
-    y = np.repeat([0, 1, 2], [160, 25, 15])
-    items = Dataset(centres[y] + 0.9 * rng.normal(size=(200, 3)), y=y)
-    session = Session.create(items, Spec(3, "knn", dim=2))
-    return simulate(session, TruthOracle(y), y, 60).error[-1]
-
-
-def test_unequal_clusters_are_not_shared_out_evenly(monkeypatch):
-    adapted = [error_on_unequal_clusters(seed) for seed in range(3)]
-    monkeypatch.setattr(masses, "POWER", 0.0)
-    even = [error_on_unequal_clusters(seed) for seed in range(3)]
-    assert max(adapted) <= 0.03
-    assert np.mean(adapted) < np.mean(even) / 2
 
 
 @pytest.fixture
