@@ -124,7 +124,7 @@ def test_scores_compare_ratios_of_residuals():
     residual = view.matrix([0, 1, 2])
     typical = np.median(residual.min(axis=1))
     expected = -2 * np.log(residual / typical + 0.1)
-    np.testing.assert_allclose(view.scores(view.ratios([0, 1, 2])), expected)
+    np.testing.assert_allclose(view.scores(view.comparable([0, 1, 2])), expected)
 
 
 def test_a_starting_set_is_never_light():

@@ -106,7 +106,6 @@ class ExploreConsolidate(PairwiseKMeans):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
     >>> problem = Problem(X, sparse.csr_array((4, 4)), 2, dim=1)

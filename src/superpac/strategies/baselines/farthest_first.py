@@ -28,7 +28,6 @@ class NearestPlaced:
 
     Examples
     --------
-    >>> import numpy as np
     >>> near = NearestPlaced(np.array([[0.0], [1.0], [5.0]]))
     >>> near.follow([0]).tolist()
     [0.0, 1.0, 25.0]

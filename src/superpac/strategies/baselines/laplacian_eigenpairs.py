@@ -43,7 +43,6 @@ class ImputedLaplacian:
 
     Examples
     --------
-    >>> import numpy as np
     >>> path = sparse.csr_array(np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1))
     >>> L = ImputedLaplacian(path, KnownSets(np.array([0, 1, 0]), 2))
     >>> L.product(np.eye(3)).tolist()  # 0 and 1 apart, 1 and 2 apart, 0 and 2 together
@@ -144,7 +143,6 @@ def smallest_pairs(
 
     Examples
     --------
-    >>> import numpy as np
     >>> path = sparse.csr_array(np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1))
     >>> values, _, _ = smallest_pairs(ImputedLaplacian(path), 2, rng=np.random.default_rng(0))
     >>> values.round(6).tolist()

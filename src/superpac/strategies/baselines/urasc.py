@@ -60,7 +60,6 @@ def eigenvector_change(
 
     Examples
     --------
-    >>> import numpy as np
     >>> L = np.array([[1.0, -1, 0], [-1, 2, -1], [0, -1, 1]])
     >>> values, vectors = np.linalg.eigh(L)
     >>> eigenvector_change(vectors, values, np.array([0]), 1).round(4).tolist()
@@ -306,7 +305,6 @@ def mixture_shares(rows: FloatArray, labels: IntArray, n_clusters: int) -> Float
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     >>> mixture_shares(rows, np.array([0, 0, 0, 1, 1, 1]), 3).round(3)[[0, 5]].tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]

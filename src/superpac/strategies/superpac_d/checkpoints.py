@@ -68,6 +68,7 @@ class Checkpoints:
         self._forget()
 
     def _forget(self) -> None:
+        """Hold nothing."""
         self.nbytes = 0
         self._saved: dict[int, Any] = {}
         self._uses: dict[int, int] = {}
@@ -105,6 +106,7 @@ class Checkpoints:
         return next(reversed(self._saved.items()), None)
 
     def _drop(self, at: int) -> None:
+        """Let go of what was saved after `at` answers."""
         for array in _arrays(self._saved.pop(at)):
             self._uses[id(array)] -= 1
             if not self._uses[id(array)]:
@@ -113,6 +115,7 @@ class Checkpoints:
 
 
 def _arrays(saved: Any) -> Iterator[NDArray[Any]]:
+    """All arrays in nested tuples and dicts."""
     if isinstance(saved, np.ndarray):
         yield saved
     elif isinstance(saved, (tuple, dict)):

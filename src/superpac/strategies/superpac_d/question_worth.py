@@ -34,7 +34,6 @@ def worth_of_points(
 
     Examples
     --------
-    >>> import numpy as np
     >>> groups = np.array([[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.4, 0.3, 0.3]])
     >>> apart = sparse.csr_array((3, 3))
     >>> worth_of_points(groups, np.arange(3), apart).argmax()

@@ -32,7 +32,6 @@ def starting_points(diffusion: Diffusion, count: int, seed: int) -> list[int]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> path = np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1)
     >>> len(starting_points(Diffusion(sparse.csr_array(path)), 2, 0))

@@ -24,29 +24,10 @@ def diffusion_shares(
     raw: FloatArray, own: FloatArray, place: IntArray, size: IntArray, first: FloatArray,
     settings: Settings,
 ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
-    """Claims of the sets on every point on one scale, and the shares that follow from them.
+    """Claims of the sets on every point on one scale, and their shares in it, which sum to 1.
 
-    Parameters
-    ----------
-    raw : ndarray of shape (n, S)
-        Claims by diffusion, as they are.
-    own : ndarray of shape (n,)
-        What the claim on a certain point owes to the point itself; 0 for free points.
-    place : ndarray of int of shape (n,)
-        Set of each point, -1 for a free one.
-    size : ndarray of int of shape (S,)
-        Members of each set.
-    first : ndarray of shape (S,)
-        Masses to start from, see :func:`first_masses`.
-    settings : Settings
-        Masses, least share.
-
-    Returns
-    -------
-    claims : ndarray of shape (n, S)
-        Every column of its first mass over the free points.
-    shares : ndarray of shape (n, S)
-        Every row sums to 1; a certain point is judged by the others.
+    From the `raw` claims by diffusion, what those on a point in a set owe to the point itself
+    (`own`), the set of each point (`place`, -1 for none), and how many members sets have (`size`).
 
     Examples
     --------
@@ -72,20 +53,7 @@ def first_masses(
 ) -> FloatArray:
     """One mass for all sets, but less for a late and lonely one beyond the clusters.
 
-    Parameters
-    ----------
-    size : ndarray of int of shape (S,)
-        Members of each set.
-    seeded : ndarray of bool of shape (S,)
-        Sets that hold a starting point: each stands for a piece of the graph, whatever its size.
-    n_clusters : int
-        Number of clusters.
-    settings : Settings
-        Least mass.
-
-    Returns
-    -------
-    ndarray of shape (S,)
+    A set that holds a starting point (`seeded`) stands for a piece of the graph, whatever its size.
 
     Examples
     --------
@@ -108,24 +76,8 @@ def shared_masses(
 
     One mass for all lets a cluster of few points take those of its neighbours, and a cluster with
     two sets take twice its share; the mass that claims alone would give runs away to the largest.
-    In between, a set has the square root of what it would hold.
-
-    Parameters
-    ----------
-    claims : ndarray of shape (n, S)
-        Claims of the sets, every column of one mass.
-    free : ndarray of bool of shape (n,)
-        Points in no set.
-    size : ndarray of int of shape (S,)
-        Members of each set.
-    first : ndarray of shape (S,)
-        Masses to start from.
-    settings : Settings
-        Exponent and rounds.
-
-    Returns
-    -------
-    ndarray of shape (S,)
+    In between, a set has the square root of what it would hold. `claims` have columns of one mass
+    each; `first` masses are those to start from.
 
     Examples
     --------
@@ -159,13 +111,13 @@ class View(ABC):
         """Drop all sets."""
         self._columns: dict[int, FloatArray] = {}
         self._masks: dict[int, BoolArray] = {}
-        self._sums: dict[int, NDArray[Any]] = {}
+        self._sums: dict[int, Any] = {}
 
-    def save(self) -> tuple[dict[int, NDArray[Any]], ...]:
+    def save(self) -> tuple[dict[int, Any], ...]:
         """What :meth:`restore` takes; no array is changed in place, so they are shared."""
         return dict(self._columns), dict(self._masks), dict(self._sums)
 
-    def restore(self, saved: tuple[dict[int, NDArray[Any]], ...]) -> None:
+    def restore(self, saved: tuple[dict[int, Any], ...]) -> None:
         """Go back to what was saved."""
         self._columns, self._masks, self._sums = (dict(part) for part in saved)
 
@@ -203,9 +155,13 @@ class View(ABC):
             self._columns[key] = self._column(key, self._masks[key])
         return self._columns[key]
 
+    def comparable(self, keys: Sequence[int]) -> FloatArray:
+        """Columns in the form that :meth:`scores` takes, all points together."""
+        return self.matrix(keys)
+
     @abstractmethod
     def scores(self, columns: FloatArray) -> FloatArray:
-        """Logarithms of how likely each set is, but for a constant, by (rows of) the columns."""
+        """Logarithms of how likely each set is, but for a constant, by some rows of the columns."""
 
     @abstractmethod
     def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
@@ -253,7 +209,7 @@ class SubspaceView(View):
         self._squared = np.einsum("ij,ij->i", X, X)
         self._scale = np.where(self._squared > 0, self._squared, 1.0)
 
-    def ratios(self, keys: Sequence[int]) -> FloatArray:
+    def comparable(self, keys: Sequence[int]) -> FloatArray:
         """Residuals over a typical one, the median of what points have to their nearest set."""
         residual = self.matrix(keys)
         typical = float(np.median(residual.min(axis=1)))
