@@ -13,9 +13,9 @@ from superpac.answers.state import State
 from superpac.metrics import adjusted_rand
 from superpac.strategies import A3S, Problem
 from superpac.strategies.baselines.a3s import (
+    cross_chances,
     entropy_change,
     likeliest_clusters,
-    merge_chances,
     neighbour_probabilities,
 )
 
@@ -75,7 +75,7 @@ def test_chances_fall_with_the_distance_and_never_see_the_truth(digits):
 def test_chance_of_merging_is_the_smoothed_mean_of_the_four_largest():
     P = random_chances(20, 3)
     members = [np.arange(0, 7), np.arange(7, 12), np.arange(12, 20)]
-    table = merge_chances(P, members, 0.05)
+    table = cross_chances(P, members, 0.05)
     for a, b in itertools.combinations(range(3), 2):
         cross = np.sort(P.toarray()[np.ix_(members[a], members[b])].ravel())[::-1]
         assert table[a, b] == pytest.approx((cross[:4].sum() + 0.05) / 5)

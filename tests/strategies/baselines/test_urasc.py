@@ -93,8 +93,7 @@ def test_laplacian_is_that_of_the_imputed_matrix(graph):
     np.testing.assert_allclose(ImputedLaplacian(model.A).toarray(), laplacian(model.A.toarray()))
 
 
-def test_iterated_eigenpairs_are_the_dense_ones_cold_and_warm(monkeypatch):
-    monkeypatch.setattr("superpac.strategies.baselines.laplacian_eigenpairs.DENSE_BELOW", 10)
+def test_iterated_eigenpairs_are_the_dense_ones_cold_and_warm():
     X, y = make_subspaces(100, 4, 3, 12, noise=0.2, seed=0)
     A = TSC(4, q=6).affinity(X)
     block = None
@@ -102,18 +101,20 @@ def test_iterated_eigenpairs_are_the_dense_ones_cold_and_warm(monkeypatch):
         set_of = np.full(400, -1)
         set_of[: 4 * placed : 4] = y[: 4 * placed : 4]
         L = ImputedLaplacian(A, KnownSets(set_of, 4))
-        values, vectors, block = smallest_pairs(L, 20, start=block, rng=np.random.default_rng(0))
+        values, vectors, block = smallest_pairs(
+            L, 20, start=block, rng=np.random.default_rng(0), dense_below=10
+        )
         np.testing.assert_allclose(values, np.linalg.eigvalsh(L.toarray())[:20], atol=1e-6)
         gap = L.product(vectors) - vectors * values
         assert np.linalg.norm(gap, axis=0).max() < 1e-3 * values[-1]
         np.testing.assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-8)
 
 
-def test_eigenpairs_of_a_graph_in_pieces(monkeypatch):
-    monkeypatch.setattr("superpac.strategies.baselines.laplacian_eigenpairs.DENSE_BELOW", 10)
+def test_eigenpairs_of_a_graph_in_pieces():
     ring = np.roll(np.eye(60), 1, 0) + np.roll(np.eye(60), -1, 0)
     A = sparse.csr_array(sparse.block_diag([ring] * 4))
-    values, _, _ = smallest_pairs(ImputedLaplacian(A), 6, rng=np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    values, _, _ = smallest_pairs(ImputedLaplacian(A), 6, rng=rng, dense_below=10)
     assert (values < 1e-6).sum() == 4
 
 
@@ -175,13 +176,12 @@ def test_unknown_refit_is_refused():
         UrascN(Problem(np.eye(4), sparse.csr_array(np.ones((4, 4))), 2, dim=1), refit="cold")
 
 
-def test_single_precision_is_corrected_to_the_dense_eigenpairs(monkeypatch):
-    monkeypatch.setattr("superpac.strategies.baselines.laplacian_eigenpairs.SINGLE_ABOVE", 100)
+def test_single_precision_is_corrected_to_the_dense_eigenpairs():
     X, y = make_subspaces(100, 4, 3, 12, noise=0.2, seed=0)
     A = TSC(4, q=6).affinity(X)
     set_of = np.where(np.arange(400) % 3 == 0, y, -1)
     L = ImputedLaplacian(A, KnownSets(set_of, 4))
-    values, vectors, _ = smallest_pairs(L, 20, rng=np.random.default_rng(0))
+    values, vectors, _ = smallest_pairs(L, 20, rng=np.random.default_rng(0), single_above=100)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(L.toarray())[:20], atol=1e-8)
     gap = L.product(vectors) - vectors * values
     assert np.linalg.norm(gap, axis=0).max() < 1e-4 * values[-1]

@@ -156,11 +156,9 @@ class A3S(Replay):
     Pairs of clusters are taken up by the chance that they are one times the entropy that merging
     them saves; pairs with a single point come last. A cluster met for the first time is tested with
     at most two questions, its leader against the members least likely to belong; where one differs
-    the cluster is split (at most 20 in all). Then leader is asked against leader. Choices: the
-    pseudo-labels are spectral clustering of the affinity; the leader is the member with the largest
-    sum of probabilities within its cluster; a split gives each member to the nearer of leader and
-    exposed member; the mean of the four largest probabilities is smoothed by one more, that of far
-    pairs. The number of clusters follows from the answers.
+    the cluster is split (at most 20 in all), and each member goes to the nearer of leader and
+    exposed member. Then leader is asked against leader. The number of clusters follows from the
+    answers. Probabilities are fitted to a spectral clustering of the affinity, never to the truth.
 
     Parameters
     ----------
@@ -227,15 +225,17 @@ class A3S(Replay):
     def _names(self, pair: Pair) -> frozenset[int]:
         return frozenset(self.leaders[c] for c in pair)
 
+    def _belonging(self, points: IntArray) -> FloatArray:
+        """Sum of each member's probabilities within its cluster."""
+        return np.asarray(self.P[points][:, points].sum(axis=1)).ravel()
+
     def _leader(self, points: IntArray) -> int:
-        inside = self.P[points][:, points].sum(axis=1)
-        return int(points[np.argmax(inside)])
+        return int(points[np.argmax(self._belonging(points))])
 
     def _doubtful(self, c: int) -> IntArray:
         """Members other than the leader, the least likely to belong first."""
         points = self.members[c]
-        inside = np.asarray(self.P[points][:, points].sum(axis=1)).ravel()
-        order = points[np.argsort(inside, kind="stable")]
+        order = points[np.argsort(self._belonging(points), kind="stable")]
         return order[order != self.leaders[c]]
 
     def _test(self, c: int) -> AskingOne:
@@ -252,6 +252,7 @@ class A3S(Replay):
         return False
 
     def _divide(self, c: int, exposed: int) -> None:
+        """Split a cluster between its leader and the member that differs from it."""
         X, points = self.problem.X, self.members[c]
         gaps = [((X[points] - X[p]) ** 2).sum(axis=1) for p in (self.leaders[c], exposed)]
         away = gaps[1] < gaps[0]
@@ -274,6 +275,7 @@ class A3S(Replay):
             part.pop(b)
 
     def _speakers(self, a: int, b: int) -> Iterator[Pair]:
+        """Leaders first; the clearest other members for a pair that nobody can tell."""
         yield self.leaders[a], self.leaders[b]
         for one, other in ((a, b), (b, a)):
             rest = self._doubtful(other)
@@ -282,7 +284,7 @@ class A3S(Replay):
 
     def _ranked(self) -> list[Pair]:
         """All pairs of clusters, the most promising first, those with a single point last."""
-        chance = merge_chances(self.P, self.members, self.far)
+        chance = cross_chances(self.P, self.members, self.far)
         size = np.array([points.size for points in self.members], dtype=float)
         a, b = np.triu_indices(size.size, 1)
         worth = chance[a, b] * entropy_change(size[a], size[b], self.problem.n)
@@ -291,25 +293,28 @@ class A3S(Replay):
         return [(int(a[k]), int(b[k])) for k in order]
 
     def _publish(self) -> None:
-        labels = np.zeros(self.problem.n, dtype=np.intp)
-        for c, points in enumerate(self.members):
-            labels[points] = c
-        self.published = labels
+        self.published = _owners(self.members, self.problem.n)
 
 
-def merge_chances(P: sparse.csr_array, members: list[IntArray], far: float) -> FloatArray:
+def _owners(members: list[IntArray], n: int) -> IntArray:
+    """Cluster of every point."""
+    owner = np.zeros(n, dtype=np.intp)
+    for c, points in enumerate(members):
+        owner[points] = c
+    return owner
+
+
+def cross_chances(P: sparse.csr_array, members: list[IntArray], far: float) -> FloatArray:
     """Chance that two clusters are one: smoothed mean of their four largest cross probabilities.
 
     Examples
     --------
     >>> P = sparse.csr_array(np.array([[0, 0.8, 0.4], [0.8, 0, 0.0], [0.4, 0, 0]]))
-    >>> merge_chances(P, [np.array([0]), np.array([1, 2])], 0.0)[0, 1].round(3)
+    >>> cross_chances(P, [np.array([0]), np.array([1, 2])], 0.0)[0, 1].round(3)
     np.float64(0.24)
     """
     count = len(members)
-    owner = np.zeros(P.shape[0], dtype=np.intp)
-    for c, points in enumerate(members):
-        owner[points] = c
+    owner = _owners(members, P.shape[0])
     upper = sparse.coo_array(sparse.triu(P, 1))
     a, b = owner[upper.row], owner[upper.col]
     cross = a != b
@@ -321,5 +326,6 @@ def merge_chances(P: sparse.csr_array, members: list[IntArray], far: float) -> F
     rank = np.arange(pair.size) - np.repeat(first, np.diff(np.r_[first, pair.size]))
     kept = rank < TOP
     total = np.bincount(pair[kept], weights=p[kept], minlength=count * count)
+    # smoothed by one far pair: clusters that share a single near pair are no sure merge
     table = (total.reshape(count, count) + far) / (TOP + 1)
     return np.maximum(table, table.T)

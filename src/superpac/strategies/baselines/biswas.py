@@ -5,6 +5,8 @@ Biswas & Jacobs, "Active image clustering with pairwise constraints from humans"
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from superpac.array_types import FloatArray, IntArray
 from superpac.graph.imputed_spectral import KnownSets
 from superpac.strategies.base import Problem, Proposal, Strategy
 from superpac.strategies.baselines.constrained_kmeans import known_groups
+from superpac.strategies.baselines.procedure import Pair
 from superpac.threads import one_thread
 
 NEIGHBOURS = 10
@@ -178,7 +181,7 @@ class Forest:
         self.n = n
 
     def cluster(
-        self, known: KnownSets, pair: tuple[int, int] = (0, 0), hold: int = 0
+        self, known: KnownSets, pair: Pair = (0, 0), hold: int = 0
     ) -> tuple[IntArray, NDArray[np.bool_]]:
         """Labels, and which edges were taken; with `hold` as if `pair` were the same (1) or not."""
         size = known.n_sets
@@ -188,18 +191,8 @@ class Forest:
         labels = np.zeros(self.n, dtype=np.intp)
         used = np.zeros(len(self.edges), dtype=np.bool_)
         first, second = pair
-        _forest(
-            self.edges,
-            known.set_of,
-            size,
-            differ,
-            self.n_clusters,
-            first,
-            second,
-            hold,
-            labels,
-            used,
-        )
+        given = self.edges, known.set_of, size, differ, self.n_clusters
+        _forest(*given, first, second, hold, labels, used)
         return labels, used
 
 
@@ -208,9 +201,9 @@ class Biswas(Strategy):
 
     A pair's worth is ``p_same |1 - J(C, C_same)| + (1 - p_same) |1 - J(C, C_diff)|``: how far the
     clustering C is expected to move, J the Jaccard index over pairs. p_same is read off the
-    histograms of distances within and between the current clusters. Choices: candidates are the
-    longest edges inside trees and the shortest links between trees, where an answer can move
-    something, at most `n_candidates` of each; for each both clusterings are computed in full.
+    histograms of distances within and between the current clusters. Candidates are the longest
+    edges inside trees and the shortest links between trees, where an answer can move something; at
+    most `n_candidates` of each, since both clusterings are computed in full for every one.
 
     Parameters
     ----------
@@ -247,8 +240,7 @@ class Biswas(Strategy):
         rng = self.rng(0)
         self._sample = rng.integers(problem.n, size=(PAIRS, 2))
         self._sample = self._sample[self._sample[:, 0] != self._sample[:, 1]]
-        X = problem.X
-        self._gaps = np.linalg.norm(X[self._sample[:, 0]] - X[self._sample[:, 1]], axis=1)
+        self._gaps = self._lengths(self._sample)
         self._bins = np.quantile(self._gaps, np.linspace(0, 1, BINS + 1)[1:-1])
         self._key: tuple[int, int] | None = None
 
@@ -258,6 +250,7 @@ class Biswas(Strategy):
         return self._labels
 
     def _follow(self, state: State) -> None:
+        """Cluster anew where the answers changed."""
         key = (state.revision, state.n_answers)
         if key != self._key:
             self._known = known_groups(state.constraints)
@@ -266,13 +259,17 @@ class Biswas(Strategy):
 
     def same_chance(self, pairs: IntArray) -> FloatArray:
         """Chance that pairs are the same, from how far apart they are."""
-        labels, X = self._labels, self.problem.X
-        together = labels[self._sample[:, 0]] == labels[self._sample[:, 1]]
+        ends = self._labels[self._sample]
+        together = ends[:, 0] == ends[:, 1]
         bins = np.searchsorted(self._bins, self._gaps)
         inside = np.bincount(bins[together], minlength=BINS) + 1.0
         total = np.bincount(bins, minlength=BINS) + 2.0
-        gaps = np.linalg.norm(X[pairs[:, 0]] - X[pairs[:, 1]], axis=1)
-        return (inside / total)[np.searchsorted(self._bins, gaps)]
+        return (inside / total)[np.searchsorted(self._bins, self._lengths(pairs))]
+
+    def _lengths(self, pairs: IntArray) -> FloatArray:
+        """Distances of pairs of points."""
+        X = self.problem.X
+        return np.linalg.norm(X[pairs[:, 0]] - X[pairs[:, 1]], axis=1)
 
     def worth(self, pairs: IntArray, chances: FloatArray) -> FloatArray:
         """Expected change of the clustering by each pair's answer."""
@@ -304,10 +301,8 @@ class Biswas(Strategy):
     def _candidates(self, state: State, avoid: frozenset[int]) -> IntArray:
         """Pairs worth weighing that may be asked now."""
         inner = self.forest.edges[self._used][::-1]
-        chosen = self._first(state, avoid, inner)
-        return np.array(chosen + self._first(state, avoid, self._between()), dtype=np.intp).reshape(
-            -1, 2
-        )
+        chosen = self._first(state, avoid, inner) + self._first(state, avoid, self._between())
+        return np.array(chosen, dtype=np.intp).reshape(-1, 2)
 
     def _between(self) -> IntArray:
         """Shortest link between every two clusters, large likely pairs first."""
@@ -315,15 +310,16 @@ class Biswas(Strategy):
         count = int(labels.max()) + 1
         size = np.bincount(labels)
         edges = self.forest.edges
-        a, b = labels[edges[:, 0]], labels[edges[:, 1]]
-        crossing = np.flatnonzero(a != b)
-        pair = np.minimum(a, b)[crossing] * count + np.maximum(a, b)[crossing]
+        ends = np.sort(labels[edges], axis=1)
+        crossing = np.flatnonzero(ends[:, 0] != ends[:, 1])
+        pair = (ends[:, 0] * count + ends[:, 1])[crossing]
         names, where = np.unique(pair, return_index=True)  # edges are sorted by length
         link = {int(p): edges[crossing[w]] for p, w in zip(names, where, strict=True)}
         if len(link) < count * (count - 1) // 2:
-            centres = np.array([X[labels == c].mean(axis=0) for c in range(count)])
+            members = [np.flatnonzero(labels == c) for c in range(count)]
+            centres = np.array([X[m].mean(axis=0) for m in members])
             gaps = ((X - centres[labels]) ** 2).sum(axis=1)
-            middle = [int(m[np.argmin(gaps[m])]) for m in map(self._members, range(count))]
+            middle = [int(m[np.argmin(gaps[m])]) for m in members]
             for one in range(count):
                 for other in range(one + 1, count):
                     link.setdefault(one * count + other, np.array([middle[one], middle[other]]))
@@ -334,15 +330,8 @@ class Biswas(Strategy):
         weight = self.same_chance(pairs) * size[first] * size[second]
         return pairs[np.argsort(-weight, kind="stable")]
 
-    def _members(self, cluster: int) -> IntArray:
-        return np.flatnonzero(self._labels == cluster)
-
-    def _first(self, state: State, avoid: frozenset[int], pairs: IntArray) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
-        for i, j in pairs:
-            pair = int(i), int(j)
-            if avoid.isdisjoint(pair) and state.askable(*pair):
-                found.append(pair)
-                if len(found) == self.n_candidates:
-                    break
-        return found
+    def _first(self, state: State, avoid: frozenset[int], pairs: IntArray) -> list[Pair]:
+        """First pairs that may be asked now."""
+        found = ((int(i), int(j)) for i, j in pairs)
+        may = (pair for pair in found if avoid.isdisjoint(pair) and state.askable(*pair))
+        return list(islice(may, self.n_candidates))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.kmeans import kmeans
@@ -25,15 +26,7 @@ from superpac.threads import one_thread
 
 
 class SuperInstance:
-    """Points taken for one, with the point nearest to their mean to speak for them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, D)
-        All points.
-    points : ndarray of int
-        Its own, sorted.
-    """
+    """Points taken for one, with the points nearest to their mean to speak for them."""
 
     def __init__(self, X: FloatArray, points: IntArray) -> None:
         self.points = points
@@ -49,9 +42,8 @@ class Cobras(Replay):
     are asked; on "different" the same with the smaller half; k = 2^(number of "different"), at
     least 2. The k-means pieces start as clusters of their own; clusters are merged by asking,
     closest pair first, where nothing is known. A labelling is published after a full merge round.
-    Choices: what is known includes what follows from answers, which saves questions against the
-    original; a pair nobody can tell counts as different for the time being; points that k-means
-    cannot tell apart are split by their order.
+    Unlike in the original nothing is asked that follows from answers: the same clusters with fewer
+    questions. A pair that nobody can tell counts as different for the time being.
 
     Parameters
     ----------
@@ -135,13 +127,9 @@ class Cobras(Replay):
                 settled.add(name)
 
     def _compare(self, one: list[SuperInstance], other: list[SuperInstance]) -> AskingOne:
-        a, b = self._closest(one, other)
+        """Ask whether two clusters are one, by their closest super-instances."""
+        a, b = divmod(int(np.argmin(_gaps(_centres(one), _centres(other)))), len(other))
         return (yield from same_group(_pairs(one[a], other[b])))
-
-    def _closest(self, one: list[SuperInstance], other: list[SuperInstance]) -> Pair:
-        gaps = _gaps(_centres(one), _centres(other))
-        a, b = divmod(int(np.argmin(gaps)), gaps.shape[1])
-        return a, b
 
     def _by_distance(self, clusters: list[list[SuperInstance]]) -> list[Pair]:
         """Pairs of clusters by the distance of their closest super-instances."""
@@ -170,7 +158,7 @@ class Cobras(Replay):
                         X[points], count, n_init=self.n_init, rng=np.random.RandomState(state)
                     )
                 groups = [points[labels == k] for k in np.unique(labels)]
-                if len(groups) == 1:
+                if len(groups) == 1:  # equal points, which k-means cannot tell apart
                     groups = [points[: points.size // 2], points[points.size // 2 :]]
             self._splits[key] = [SuperInstance(X, group) for group in groups]
         return self._splits[key]
@@ -185,11 +173,9 @@ class Cobras(Replay):
 
 def _pairs(one: SuperInstance, other: SuperInstance) -> Iterator[Pair]:
     """Representatives first; further members for a pair that nobody can tell."""
-    for k in range(max(len(one.speakers), len(other.speakers))):
-        yield (
-            one.speakers[min(k, len(one.speakers) - 1)],
-            other.speakers[min(k, len(other.speakers) - 1)],
-        )
+    a, b = one.speakers, other.speakers
+    for k in range(max(len(a), len(b))):
+        yield a[min(k, len(a) - 1)], b[min(k, len(b) - 1)]
 
 
 def _centres(members: list[SuperInstance]) -> FloatArray:
@@ -198,5 +184,4 @@ def _centres(members: list[SuperInstance]) -> FloatArray:
 
 def _gaps(one: FloatArray, other: FloatArray) -> FloatArray:
     """Squared distances between two lists of centres."""
-    squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)
-    return np.maximum(squares - 2.0 * one @ other.T, 0.0)
+    return np.asarray(euclidean_distances(one, other, squared=True))

@@ -76,10 +76,10 @@ def pckmeans(
 
     Minimises half the squared distances to the centres plus `w` for every broken constraint of the
     transitive closure, by moving whole groups, then one point after the other, in random order (the
-    paper moves points only, which leaves a group in the wrong place there). Centres start at the
-    centroids of the groups; where there are more than clusters, large groups far apart are chosen
-    (weighted farthest-first); where there are fewer, the rest is drawn as in k-means++ (the paper
-    perturbs the global centroid).
+    paper moves points only: no single one leaves a group that is in the wrong place). Centres start
+    at the centroids of the groups; where there are more than clusters, large groups far apart are
+    chosen (weighted farthest-first); where there are fewer, the rest is drawn as in k-means++ (the
+    paper perturbs the global centroid, which starts them all in one place).
 
     Parameters
     ----------
@@ -119,13 +119,11 @@ def penalised(
     X: FloatArray, n_clusters: int, known: KnownSets, *, w: float, rng: np.random.RandomState
 ) -> IntArray:
     """PCKMeans on groups that are known already."""
-    different = known.different
-    if different is None:
-        different = ~np.eye(known.n_sets, dtype=np.bool_)
+    every = ~np.eye(known.n_sets, dtype=np.bool_)
+    different = np.ascontiguousarray(every if known.different is None else known.different)
     centres = starting_centres(X, n_clusters, known, rng)
     labels = np.full(X.shape[0], -1, dtype=np.intp)
     counts = np.zeros((max(known.n_sets, 1), n_clusters), dtype=np.intp)
-    different = np.ascontiguousarray(different)
     sizes = np.bincount(known.set_of[known.set_of >= 0], minlength=known.n_sets)
     large = np.flatnonzero(sizes > 1)
     points = np.argsort(known.set_of, kind="stable").astype(np.intp)
@@ -146,10 +144,22 @@ def penalised(
 
 
 @njit(cache=True)
+def _half_squared(row, centres, out):  # type: ignore[no-untyped-def]
+    """Half the squared distance of a point to every centre, into `out`."""
+    for c in range(centres.shape[0]):
+        total = 0.0
+        for f in range(centres.shape[1]):
+            gap = row[f] - centres[c, f]
+            total += gap * gap
+        out[c] = 0.5 * total
+
+
+@njit(cache=True)
 def _move_groups(X, centres, groups, points, starts, different, counts, labels, w):  # type: ignore[no-untyped-def]
     """Give every group as a whole its cheapest cluster, if that is cheaper than where it is."""
-    K, width = centres.shape
+    K = centres.shape[0]
     changed = 0
+    half = np.empty(K)
     for a in groups:
         members = points[starts[a] : starts[a + 1]]
         rivals = np.zeros(K)
@@ -160,15 +170,12 @@ def _move_groups(X, centres, groups, points, starts, different, counts, labels, 
         cost = members.size * w * rivals
         now = 0.0
         for i in members:
-            for c in range(K):
-                total = 0.0
-                for f in range(width):
-                    gap = X[i, f] - centres[c, f]
-                    total += gap * gap
-                cost[c] += 0.5 * total
-                if labels[i] == c:
-                    now += 0.5 * total + w * (rivals[c] + 0.5 * (members.size - counts[a, c]))
-            if labels[i] == -1:
+            _half_squared(X[i], centres, half)
+            cost += half
+            c = labels[i]
+            if c >= 0:
+                now += half[c] + w * (rivals[c] + 0.5 * (members.size - counts[a, c]))
+            else:
                 now = np.inf
         best = int(np.argmin(cost))
         if cost[best] < now - 1e-12:
@@ -183,7 +190,7 @@ def _move_groups(X, centres, groups, points, starts, different, counts, labels, 
 @njit(cache=True)
 def _move(X, centres, order, set_of, different, counts, labels, w):  # type: ignore[no-untyped-def]
     """Give every point in turn its cheapest cluster; returns how many changed."""
-    K, width = centres.shape
+    K = centres.shape[0]
     changed = 0
     cost = np.empty(K)
     for i in order:
@@ -191,12 +198,7 @@ def _move(X, centres, order, set_of, different, counts, labels, w):  # type: ign
         old = labels[i]
         if a >= 0 and old >= 0:
             counts[a, old] -= 1
-        for c in range(K):
-            total = 0.0
-            for f in range(width):
-                gap = X[i, f] - centres[c, f]
-                total += gap * gap
-            cost[c] = 0.5 * total
+        _half_squared(X[i], centres, cost)
         if a >= 0:
             mates = counts[a].sum()
             for c in range(K):
@@ -218,9 +220,9 @@ def starting_centres(
     X: FloatArray, n_clusters: int, known: KnownSets, rng: np.random.RandomState
 ) -> FloatArray:
     """Centroids of groups, chosen or completed to `n_clusters`."""
-    sizes = np.bincount(known.set_of[known.set_of >= 0], minlength=known.n_sets).astype(float)
-    centroids = np.zeros((known.n_sets, X.shape[1]))
-    np.add.at(centroids, known.set_of[known.set_of >= 0], X[known.set_of >= 0])
+    inside = known.set_of >= 0
+    sizes = np.bincount(known.set_of[inside], minlength=known.n_sets).astype(float)
+    centroids = _sums(X[inside], known.set_of[inside], known.n_sets)
     centroids /= np.maximum(sizes, 1)[:, None]
     if known.n_sets > n_clusters:
         chosen = [int(np.argmax(sizes))]
@@ -243,6 +245,13 @@ def starting_centres(
         centres.append(X[pick])
         near = np.minimum(near, ((X - X[pick]) ** 2).sum(axis=1))
     return np.array(centres)
+
+
+def _sums(rows: FloatArray, labels: IntArray, count: int) -> FloatArray:
+    """Sum of the rows with each label."""
+    total = np.zeros((count, rows.shape[1]))
+    np.add.at(total, labels, rows)
+    return total
 
 
 def cop_kmeans(
@@ -303,8 +312,7 @@ def cop_kmeans(
     alone = np.flatnonzero(group == -1)
     group[alone] = known.n_sets + np.arange(alone.size)
     size = np.bincount(group).astype(float)
-    sums = np.zeros((size.size, points.shape[1]))
-    np.add.at(sums, group, points)
+    sums = _sums(points, group, size.size)
     rivals = [] if known.different is None else [np.flatnonzero(row) for row in known.different]
     best, least_inertia = None, np.inf
     for _ in range(n_init):
@@ -312,8 +320,7 @@ def cop_kmeans(
         if found is None:
             continue
         labels = found[group]
-        centres = np.zeros((n_clusters, points.shape[1]))
-        np.add.at(centres, labels, points)
+        centres = _sums(points, labels, n_clusters)
         centres /= np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]
         inertia = float(((points - centres[labels]) ** 2).sum())
         if inertia < least_inertia:
@@ -338,9 +345,7 @@ def _cop_run(
     nobody = KnownSets(np.full(X.shape[0], -1, dtype=np.intp), 0)
     centres = starting_centres(X, n_clusters, nobody, rng)
     bound = len(rivals)
-    first = np.array(
-        sorted(range(bound), key=lambda g: -rivals[g].size), dtype=np.intp
-    )  # ties in a stable order
+    first = sorted(range(bound), key=lambda g: -rivals[g].size)  # ties in a stable order
     labels = np.full(size.size, -1, dtype=np.intp)
     for _ in range(MAX_ITER):
         cost = size[:, None] * (centres**2).sum(axis=1) - 2.0 * sums @ centres.T
@@ -356,8 +361,7 @@ def _cop_run(
         if (new == labels).all():
             break
         labels = new
-        total = np.zeros_like(centres)
-        np.add.at(total, labels, sums)
+        total = _sums(sums, labels, n_clusters)
         weight = np.bincount(labels, weights=size, minlength=n_clusters)
         filled = weight > 0
         centres[filled] = total[filled] / weight[filled, None]
@@ -365,6 +369,7 @@ def _cop_run(
 
 
 def _points(X: ArrayLike, n_clusters: int) -> FloatArray:
+    """Points as a table, checked."""
     points = np.ascontiguousarray(X, dtype=np.float64)
     if points.ndim != 2:
         raise InputError(f"Points must be a table of numbers. Got {points.ndim} dimensions.")

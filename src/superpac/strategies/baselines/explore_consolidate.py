@@ -19,15 +19,6 @@ from superpac.threads import one_thread
 class AtMost(CertainSets):
     """Certain sets, at most `limit` of them: the last one left for a point needs no question.
 
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    seeds : tuple of int
-        Points that are sets of their own before any question.
-    limit : int
-        Number of clusters.
-
     Examples
     --------
     >>> from superpac.answers.links import Link
@@ -49,7 +40,7 @@ class AtMost(CertainSets):
         for point, apart in list(self._apart.items()):
             left = [key for key in self.members if key not in apart]
             if len(left) == 1 and len(self.members) == self.limit:
-                self._add(point, left[0])
+                self._add(point, left[0])  # as in the paper: at most K - 1 questions per point
                 return
         super()._settle()
 
@@ -78,9 +69,8 @@ class PairwiseKMeans(FarthestFirst):
         return self._clustered()
 
     def _clustered(self) -> IntArray:
-        known = self.sets.known()
-        different = known.different
-        key = known.set_of.tobytes() + (b"" if different is None else different.tobytes())
+        """PCKMeans for the certain sets as they are."""
+        known, key = self._known()
         if key != self._key:
             seed = np.random.SeedSequence((self.problem.seed, self.n_placed)).generate_state(1)
             with one_thread():
@@ -116,7 +106,6 @@ class ExploreConsolidate(PairwiseKMeans):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
     >>> problem = Problem(X, sparse.csr_array((4, 4)), 2, dim=1)

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
 
 from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
+from superpac.graph.imputed_spectral import KnownSets
 from superpac.strategies.base import Problem, Proposal, least
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.point_placing import Placing, Rival
@@ -26,7 +28,6 @@ class NearestPlaced:
 
     Examples
     --------
-    >>> import numpy as np
     >>> near = NearestPlaced(np.array([[0.0], [1.0], [5.0]]))
     >>> near.follow([0]).tolist()
     [0.0, 1.0, 25.0]
@@ -36,21 +37,21 @@ class NearestPlaced:
 
     def __init__(self, X: FloatArray) -> None:
         self.X = X
-        self._squared = np.einsum("ij,ij->i", X, X)
+        self._forget()
+
+    def _forget(self) -> None:
         self._placed: set[int] = set()
-        self._gap = np.full(X.shape[0], np.inf)
+        self._gap = np.full(self.X.shape[0], np.inf)
 
     def follow(self, placed: Iterable[int]) -> FloatArray:
         """Distances to the given points; each point is visited once while they only grow."""
         now = {int(p) for p in placed}
         if not self._placed <= now:
-            self._placed = set()
-            self._gap = np.full(self.X.shape[0], np.inf)
+            self._forget()
         new = np.array(sorted(now - self._placed), dtype=np.intp)
         if new.size:
-            cross = self.X @ self.X[new].T
-            gaps = self._squared[:, None] + self._squared[new] - 2.0 * cross
-            self._gap = np.minimum(self._gap, np.maximum(gaps.min(axis=1), 0.0))
+            gaps = euclidean_distances(self.X, self.X[new], squared=True)
+            self._gap = np.minimum(self._gap, gaps.min(axis=1))
             self._gap[new] = 0.0
             self._placed = now
         return self._gap
@@ -60,9 +61,9 @@ class FarthestFirst(Placing):
     """Base of the strategies that begin with Explore.
 
     The first set is a random point (no question). Then, while there are fewer sets than clusters
-    and the budget lasts, the free point farthest from every placed one is placed, sets in order of
-    the distance to their centroids; the member that joined a set first speaks for it. (The paper
-    leaves order and speaker open.)
+    and the budget lasts, the free point farthest from every placed one is placed. The paper leaves
+    open in which order sets are asked and who speaks for one: here the nearest centroid comes
+    first, as in Consolidate, and the member that joined first speaks, so that answers agree.
 
     Parameters
     ----------
@@ -85,9 +86,18 @@ class FarthestFirst(Placing):
         rng = self.rng(state.n_answers + 1)
         return self._farthest(free, rng) if self._exploring() else self._next(free, rng)
 
+    def _gaps(self) -> FloatArray:
+        """Squared distance of every point to the nearest placed one."""
+        return self._near.follow(np.flatnonzero(self.sets.set_of >= 0))
+
     def _farthest(self, free: IntArray, rng: np.random.Generator) -> int:
-        gaps = self._near.follow(np.flatnonzero(self.sets.set_of >= 0))
-        return least(-gaps, free, rng)
+        return least(-self._gaps(), free, rng)
+
+    def _known(self) -> tuple[KnownSets, bytes]:
+        """Give what is known of the sets, and a key that changes with it."""
+        known = self.sets.known()
+        different = b"" if known.different is None else known.different.tobytes()
+        return known, known.set_of.tobytes() + different
 
     def _next(self, free: IntArray, rng: np.random.Generator) -> int:
         """Test point after Explore."""

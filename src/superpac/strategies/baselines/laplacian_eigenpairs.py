@@ -17,8 +17,6 @@ from scipy.linalg import eigh
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.imputed_spectral import KnownSets
 
-DENSE_BELOW = 1000  # a dense eigensolver is as fast up to about this size
-SINGLE_ABOVE = 400  # single precision, then corrected, saves time above about this size
 GUARD = 8  # vectors carried beyond those wanted: the last ones converge slowest
 FRESH = 4  # of them drawn anew at every start
 TOLERANCE = 1e-4  # of the residual, relative to the largest eigenvalue wanted
@@ -45,7 +43,6 @@ class ImputedLaplacian:
 
     Examples
     --------
-    >>> import numpy as np
     >>> path = sparse.csr_array(np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1))
     >>> L = ImputedLaplacian(path, KnownSets(np.array([0, 1, 0]), 2))
     >>> L.product(np.eye(3)).tolist()  # 0 and 1 apart, 1 and 2 apart, 0 and 2 together
@@ -114,6 +111,8 @@ def smallest_pairs(
     *,
     start: FloatArray | None = None,
     rng: np.random.Generator,
+    dense_below: int = 1000,
+    single_above: int = 400,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Smallest `k` eigenpairs of a Laplacian.
 
@@ -128,6 +127,10 @@ def smallest_pairs(
         for a small matrix.
     rng : numpy.random.Generator
         Draws what is missing of a block to start from.
+    dense_below : int, default=1000
+        Up to about this size a dense eigensolver is as fast.
+    single_above : int, default=400
+        Above about this size single precision, then corrected, saves time in it.
 
     Returns
     -------
@@ -140,7 +143,6 @@ def smallest_pairs(
 
     Examples
     --------
-    >>> import numpy as np
     >>> path = sparse.csr_array(np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1))
     >>> values, _, _ = smallest_pairs(ImputedLaplacian(path), 2, rng=np.random.default_rng(0))
     >>> values.round(6).tolist()
@@ -148,8 +150,8 @@ def smallest_pairs(
     """
     k = min(k, L.n)
     width = min(k + GUARD, L.n)
-    if L.n <= max(DENSE_BELOW, 4 * width):
-        return _dense(L, k, width)
+    if L.n <= max(dense_below, 4 * width):
+        return _dense(L, k, width, single_above)
     if start is None or start.shape[1] != width:
         start = rng.normal(size=(L.n, width))
     else:
@@ -167,12 +169,16 @@ def smallest_pairs(
             return values[:k], V[:, :k], V
         if sweep < SWEEPS:
             V = np.linalg.qr(_filtered(L, V, product, float(values[-1]), top, values[0]))[0]
-    return _dense(L, k, width) if L.n <= 5000 else (values[:k], V[:, :k], V)
+    # not converged: the dense solver where its n x n matrix is no burden
+    return _dense(L, k, width, single_above) if L.n <= 5000 else (values[:k], V[:, :k], V)
 
 
-def _dense(L: ImputedLaplacian, k: int, width: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _dense(
+    L: ImputedLaplacian, k: int, width: int, single_above: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Eigenpairs by a dense solver."""
     full = L.toarray()
-    if L.n < SINGLE_ABOVE:
+    if L.n < single_above:
         values, vectors = eigh(full, subset_by_index=[0, width - 1])
         return values[:k], vectors[:, :k], vectors
     # Half the time: vectors in single precision, then a Rayleigh-Ritz step in double, after which

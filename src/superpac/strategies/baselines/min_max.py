@@ -6,9 +6,10 @@ Mallapragada, Jin & Jain, "Active query selection for semi-supervised clustering
 from __future__ import annotations
 
 import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
 
 from superpac.array_types import FloatArray, IntArray
-from superpac.strategies.base import Problem, least
+from superpac.strategies.base import Problem
 from superpac.strategies.baselines.explore_consolidate import PairwiseKMeans
 
 SAMPLE = 2000  # points from which the width of the kernel is taken
@@ -18,12 +19,10 @@ def kernel_width(X: FloatArray, rng: np.random.Generator) -> float:
     """20th percentile of the distances between different points (of a sample of a large set)."""
     if len(X) > SAMPLE:
         X = X[np.sort(rng.choice(len(X), SAMPLE, replace=False))]
-    squared = np.einsum("ij,ij->i", X, X)
-    gaps = squared[:, None] + squared - 2.0 * X @ X.T
-    upper = gaps[np.triu_indices(len(X), 1)]
+    upper = euclidean_distances(X, squared=True)[np.triu_indices(len(X), 1)]
     if upper.size == 0:
         return 1.0
-    width = float(np.sqrt(max(np.percentile(upper, 20), 0.0)))
+    width = float(np.sqrt(np.percentile(upper, 20)))
     return width if width > 0 else 1.0
 
 
@@ -67,13 +66,10 @@ class MinMax(PairwiseKMeans):
 
     def similarity(self) -> FloatArray:
         """Largest similarity of every point to a placed one."""
-        gaps = self._near.follow(np.flatnonzero(self.sets.set_of >= 0))
-        return np.exp(-gaps / (2.0 * self.width**2))
+        return np.exp(-self._gaps() / (2.0 * self.width**2))
 
     def _next(self, free: IntArray, rng: np.random.Generator) -> int:
-        # by distance: far points would all underflow to similarity 0
-        gaps = self._near.follow(np.flatnonzero(self.sets.set_of >= 0))
-        return least(-gaps, free, rng)
+        return self._farthest(free, rng)  # similarities of far points would all underflow to 0
 
     def _why(self, test: int) -> str:
         return f"This item is least like all that were asked ({self.similarity()[test]:.2f})"

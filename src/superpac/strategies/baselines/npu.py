@@ -1,7 +1,7 @@
 """NPU: normalised point-based uncertainty.
 
 Xiong, Azimi & Fern, "Active learning of constraints for semi-supervised clustering", IEEE TKDE 26,
-2014. Of all free points the one is placed that tells most about its cluster a question.
+2014. Of all free points the one is placed that tells most about its cluster per question.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Npu(PairwiseKMeans):
 
     The probability of a set is proportional to the mean proximity of the point to its members, in a
     random forest trained on the current clustering; the free point of largest entropy per expected
-    question is placed, likeliest set first. Choices: the clustering is PCKMeans (the paper uses
-    MPCKMeans); the first set is a random point; a forest is grown again only when the clustering
-    changed.
+    question is placed, likeliest set first. The clustering is PCKMeans, as for the other rivals,
+    and not the paper's MPCKMeans, which learns a metric for each cluster beside; the first set is a
+    random point.
 
     Parameters
     ----------
@@ -111,8 +111,9 @@ class Npu(PairwiseKMeans):
         self.shares: FloatArray = np.zeros((0, 0))
 
     def _grow(self) -> IntArray:
-        """Leaves of a forest for the current clustering, whatever its clusters are called."""
+        """Leaves of a forest for the current clustering, grown anew only when that changed."""
         labels = self._clustered()
+        # clusters in the order of their first points: another numbering is no other clustering
         _, first, names = np.unique(labels, return_index=True, return_inverse=True)
         labels = np.argsort(np.argsort(first))[names]
         key = labels.tobytes()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
+from superpac.graph.imputed_spectral import ImputedSpectral
 from superpac.strategies.base import Problem, Proposal, Strategy
+from superpac.strategies.baselines.constrained_kmeans import known_groups
 from superpac.strategies.superpac import Refit
 
 TRIES = 200
@@ -68,13 +67,7 @@ class RandomPairs(Strategy):
             return self._last[1]
         if state.constraints.touched.size == 0:
             return self.start
-        singles = state.constraints.touched
-        set_of = state.constraints.set_of(singles).astype(np.intp)
-        count = int(set_of.max()) + 1
-        different = np.zeros((count, count), dtype=np.bool_)
-        pairs = state.constraints.sets_apart(singles)
-        different[pairs[:, 0], pairs[:, 1]] = different[pairs[:, 1], pairs[:, 0]] = True
         refit = self.model.exact if self.refit == "exact" else self.model.warm
-        found = refit(KnownSets(set_of, count, different), step=state.n_answers)
+        found = refit(known_groups(state.constraints), step=state.n_answers)
         self._last = (key, found)
         return found

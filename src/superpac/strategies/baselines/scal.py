@@ -25,23 +25,12 @@ MAX_ITER = 50
 
 @dataclass(frozen=True)
 class Affine:
-    """An affine subspace fitted to a cluster.
-
-    Attributes
-    ----------
-    mean : ndarray of shape (D,)
-    basis : ndarray of shape (D, q)
-        Leading eigenvectors of the covariance (divided by the number of points).
-    left : float
-        Sum of the eigenvalues beyond the q-th.
-    size : int
-        Number of points.
-    """
+    """An affine subspace fitted to a cluster."""
 
     mean: FloatArray
-    basis: FloatArray
-    left: float
-    size: int
+    basis: FloatArray  # leading eigenvectors of the covariance (divided by the number of points)
+    left: float  # sum of the other eigenvalues
+    size: int  # number of points
 
 
 def fit_affine(X: FloatArray, dim: int) -> Affine:
@@ -90,7 +79,7 @@ def influence(table: FloatArray, labels: IntArray, subspaces: list[Affine]) -> F
     labels : ndarray of shape (n,)
         Cluster of each point.
     subspaces : list of Affine
-        One a cluster.
+        One per cluster.
 
     Returns
     -------
@@ -113,10 +102,9 @@ class Scal(Placing):
 
     The free point of largest influence is placed, nearest subspace first. After each placed point
     the clustering goes on by K-subspaces (affine, as the formulas are) with the asked points
-    pinned: certain sets are matched to clusters one to one so that most of their points stay.
-    Choices: the start is spectral clustering; the paper asks for a class, which here is found by
-    comparing with the sets' members; the member nearest to its subspace speaks; sets beyond the
-    number of clusters are not pinned.
+    pinned: certain sets are matched to clusters one to one so that most of their points stay. The
+    paper asks for a point's class; here it is found by comparing with the member of each set that
+    is nearest to its subspace.
 
     Parameters
     ----------
@@ -143,7 +131,7 @@ class Scal(Placing):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem, explore=0)
         self.dims = cluster_dims(problem.dim, problem.n_clusters)
-        with one_thread():
+        with one_thread():  # the start that SUPERPAC has, so that questions alone are compared
             first = spectral_clustering(
                 problem.affinity, problem.n_clusters, random_state=problem.seed
             )
@@ -165,6 +153,7 @@ class Scal(Placing):
             self._take(self._refine(self._labels, self._pins()))
 
     def _take(self, labels: IntArray) -> None:
+        """Take a labelling with the residuals and influences that follow from it."""
         self._labels = labels
         spaces = self._fit(labels)
         self._table = squared_residuals(self.problem.X, spaces)
@@ -175,7 +164,7 @@ class Scal(Placing):
         members = list(self.sets.members.values())
         K = self.problem.n_clusters
         votes = np.array([np.bincount(self._labels[m], minlength=K)[:K] for m in members])
-        pins = np.full(self.problem.n, -1, dtype=np.intp)
+        pins = np.full(self.problem.n, -1, dtype=np.intp)  # sets beyond the clusters stay free
         for s, cluster in zip(*linear_sum_assignment(votes, maximize=True), strict=True):
             pins[members[s]] = cluster
         return pins

@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture
 from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
-from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
+from superpac.graph.imputed_spectral import ImputedSpectral
 from superpac.strategies.base import Problem, least
 from superpac.strategies.baselines.farthest_first import FarthestFirst
 from superpac.strategies.baselines.laplacian_eigenpairs import ImputedLaplacian, smallest_pairs
@@ -45,7 +45,7 @@ def eigenvector_change(
     values : ndarray of shape (P,)
         Their eigenvalues, smallest first.
     sets : ndarray of shape (m,)
-        One representative a set.
+        One representative per set.
     n_clusters : int
         Eigenvectors 2 to ``n_clusters + 1`` count.
 
@@ -60,7 +60,6 @@ def eigenvector_change(
 
     Examples
     --------
-    >>> import numpy as np
     >>> L = np.array([[1.0, -1, 0], [-1, 2, -1], [0, -1, 1]])
     >>> values, vectors = np.linalg.eigh(L)
     >>> eigenvector_change(vectors, values, np.array([0]), 1).round(4).tolist()
@@ -110,10 +109,7 @@ class UrascN(FarthestFirst):
     """URASC-N: gradient times the entropy of the labels among a point's neighbours.
 
     It starts with Explore; then the free point of largest gradient times entropy is placed, sets in
-    order of its affinity with their most similar member. Choices: the eigenpairs belong to the same
-    imputed affinity that is clustered; where a sparse affinity has no entry between a point and a
-    set, the absolute inner product decides; the set's member that joined first stands for it in the
-    gradient.
+    order of its affinity with their most similar member.
 
     Parameters
     ----------
@@ -187,13 +183,8 @@ class UrascN(FarthestFirst):
         self._cluster()
         return self._rows
 
-    def _known(self) -> tuple[KnownSets, bytes]:
-        known = self.sets.known()
-        different = known.different
-        key = known.set_of.astype(np.int32).tobytes()
-        return known, key + (b"" if different is None else different.tobytes())
-
     def _cluster(self) -> None:
+        """Labels and embedding for the certain sets as they are."""
         known, key = self._known()
         if key == self._model_key:
             return
@@ -208,8 +199,10 @@ class UrascN(FarthestFirst):
         if key == self._score_key:
             return self._scores
         self._cluster()
+        # of the affinity that is clustered, imputed answers included
         L = ImputedLaplacian(self.model.A, known, self.must_link)
         start = self._block if self.refit == "warm" else None
+        # the member that joined first stands for a set: any other would change with each answer
         speakers = np.array([members[0] for members in self.sets.members.values()], dtype=np.intp)
         K = self.problem.n_clusters
         with one_thread():
@@ -241,6 +234,7 @@ class UrascN(FarthestFirst):
         """Sets by similarity of their most similar member; in Explore by their centroids."""
         if self._exploring():
             return super()._order(state, test)
+        # in a sparse affinity most sets would tie at 0: there the inner product decides
         A, X = self.model.A, self.problem.X
         affinity = np.zeros(self.problem.n)
         span = slice(A.indptr[test], A.indptr[test + 1])
@@ -262,8 +256,8 @@ class UrascN(FarthestFirst):
 class Urasc(UrascN):
     """URASC, parametric: the entropy comes from a Gaussian mixture in the eigenspace.
 
-    One full-covariance Gaussian a cluster is fitted to the rows of the spectral embedding by a few
-    steps of expectation-maximisation from the current labels.
+    One full-covariance Gaussian per cluster is fitted to the rows of the spectral embedding by a
+    few steps of expectation-maximisation from the current labels.
 
     Parameters
     ----------
@@ -311,7 +305,6 @@ def mixture_shares(rows: FloatArray, labels: IntArray, n_clusters: int) -> Float
 
     Examples
     --------
-    >>> import numpy as np
     >>> rows = np.array([[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]])
     >>> mixture_shares(rows, np.array([0, 0, 0, 1, 1, 1]), 3).round(3)[[0, 5]].tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]

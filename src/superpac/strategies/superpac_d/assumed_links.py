@@ -4,6 +4,10 @@ There are more starting sets than clusters. At the start they are linked until a
 left as there are clusters. From then on only answers change the groups: "same" joins, "different"
 breaks a link. Nothing is linked anew to keep the number, so an answer that splits a group does not
 make two true clusters fall together: more answers do not make the labels worse.
+
+Below, `mutual` says how much sets claim each other, `mass` how many points each set would hold,
+`place` gives the set of each point (-1 for none), `differ` the sets known to differ, and links are
+pairs of points, strongest first.
 """
 
 from __future__ import annotations
@@ -13,8 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
-
-SMALL = 0.25  # of a mean cluster
+from superpac.strategies.superpac_d.settings import Settings
 
 
 def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[tuple[int, int]]:
@@ -23,23 +26,8 @@ def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[t
     Average linkage on mutual claims, divided by the smaller side's mass: a small piece is absorbed
     before two large ones are joined.
 
-    Parameters
-    ----------
-    mutual : ndarray of shape (S, S)
-        How much sets claim each other.
-    mass : ndarray of shape (S,)
-        Points that each set would hold.
-    n_groups : int
-        Number of groups wanted.
-
-    Returns
-    -------
-    list of (int, int)
-        Each joins the two sets of the two groups that claim each other most.
-
     Examples
     --------
-    >>> import numpy as np
     >>> assumed_links(np.array([[0, .9, .1], [.9, 0, .2], [.1, .2, 0]]), np.ones(3), 1)
     [(0, 1), (1, 2)]
     """
@@ -71,25 +59,10 @@ def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[t
 def standing_groups(
     links: Sequence[tuple[int, int]], place: IntArray, differ: BoolArray
 ) -> IntArray:
-    """Groups of sets by the assumed links that no answer speaks against.
-
-    Parameters
-    ----------
-    links : sequence of (int, int)
-        Assumed links between points, strongest first.
-    place : ndarray of int of shape (n,)
-        The set of each point, -1 for none.
-    differ : ndarray of bool of shape (S, S)
-        Sets known to differ.
-
-    Returns
-    -------
-    ndarray of shape (S,)
-        For every set the least index in its group.
+    """For every set the first set of its group, by the links that no answer speaks against.
 
     Examples
     --------
-    >>> import numpy as np
     >>> differ = np.zeros((3, 3), bool)
     >>> standing_groups([(0, 1), (1, 2)], np.arange(3), differ)
     array([0, 0, 0])
@@ -110,31 +83,13 @@ def links_left(
     counted: BoolArray,
     n_groups: int,
 ) -> list[tuple[int, int]]:
-    """Links that answers leave room for.
+    """Links that leave at least `n_groups` groups of the sets that are `counted` as clusters.
 
     The weakest fall once answers have joined so many sets that fewer groups than clusters would be
     left: two clusters would share one. What has fallen stays so, or the labels would go to and fro.
 
-    Parameters
-    ----------
-    links : sequence of (int, int)
-        Assumed links between points, strongest first.
-    place : ndarray of int of shape (n,)
-        The set of each point, -1 for none.
-    differ : ndarray of bool of shape (S, S)
-        Sets known to differ.
-    counted : ndarray of bool of shape (S,)
-        Sets that may be a cluster.
-    n_groups : int
-        Groups of such sets that are left at least.
-
-    Returns
-    -------
-    list of (int, int)
-
     Examples
     --------
-    >>> import numpy as np
     >>> links_left([(0, 1), (1, 2)], np.arange(3), np.zeros((3, 3), bool), np.ones(3, bool), 2)
     [(0, 1)]
     """
@@ -156,40 +111,24 @@ def _link(group: IntArray, a: int, b: int, differ: BoolArray) -> None:
 
 
 def hosted(
-    group: IntArray, belief: FloatArray, mass: FloatArray, differ: BoolArray, n_groups: int
-) -> IntArray:
+    group: IntArray, belief: FloatArray, mass: FloatArray, differ: BoolArray, n_groups: int,
+    settings: Settings,
+) -> IntArray:  # fmt: skip
     """Groups with the small ones beyond `n_groups` joined to their likeliest hosts.
 
     With the number of clusters known, a small group beyond it is part of another. It takes the
-    label of the one that it most likely belongs to, of those that no answer keeps it apart from;
-    where there is none it stays by itself.
-
-    Parameters
-    ----------
-    group : ndarray of int of shape (S,)
-        Group of every set.
-    belief : ndarray of shape (S, S)
-        How likely the members of a set are in every set.
-    mass : ndarray of shape (S,)
-        Points that each set would hold.
-    differ : ndarray of bool of shape (S, S)
-        Sets known to differ.
-    n_groups : int
-        Number of clusters.
-
-    Returns
-    -------
-    ndarray of shape (S,)
+    label of the one that it most likely belongs to by `belief` (how likely the members of a set
+    are in every set), of those that no answer keeps it apart from; where there is none it stays by
+    itself.
 
     Examples
     --------
-    >>> import numpy as np
     >>> belief = np.array([[.9, .1, 0], [.1, .9, 0], [.2, .3, .5]])
     >>> differ = np.zeros((3, 3), bool)
-    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2)
+    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2, Settings())
     array([0, 1, 1])
     >>> differ[1, 2] = differ[2, 1] = True
-    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2)
+    >>> hosted(np.arange(3), belief, np.array([7.0, 7, 1]), differ, 2, Settings())
     array([0, 1, 0])
     """
     names, where = np.unique(group, return_inverse=True)
@@ -203,7 +142,7 @@ def hosted(
     apart = inside @ differ @ inside.T > 0
     out = group.copy()
     large = order[:n_groups]
-    small = SMALL * weight.sum() / n_groups
+    small = settings.small_group * weight.sum() / n_groups
     for g in order[n_groups:][weight[order[n_groups:]] < small]:
         open_to = large[~apart[g, large]]
         if open_to.size:

@@ -12,19 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LIMIT = 2**28
-SPACING = 4  # the distance of two checkpoints is at most their age divided by this
+from superpac.strategies.superpac_d.settings import DEFAULT
 
 
-def worth_keeping(at: int, now: int) -> bool:
+def worth_keeping(at: int, now: int, spacing: int = DEFAULT.checkpoint_spacing) -> bool:
     """Whether a checkpoint after `at` answers is kept once there are `now`.
+
+    The distance of two checkpoints is at most their age divided by `spacing`.
 
     Examples
     --------
     >>> [at for at in range(1, 41) if worth_keeping(at, 40)]
     [8, 12, 16, 20, 24, 26, 28, 30, 32, 33, 34, 35, 36, 37, 38, 39, 40]
     """
-    reach = max(1, (now - at) // SPACING)
+    reach = max(1, (now - at) // spacing)
     return 0 < at <= now and at % (1 << (reach.bit_length() - 1)) == 0
 
 
@@ -37,8 +38,10 @@ class Checkpoints:
 
     Parameters
     ----------
-    limit : int, default=2**28
+    limit : int
         Largest number of bytes.
+    spacing : int
+        As in :func:`worth_keeping`.
 
     Attributes
     ----------
@@ -58,20 +61,23 @@ class Checkpoints:
     True
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
-        self.limit = limit
+    def __init__(
+        self, limit: int = DEFAULT.checkpoint_bytes, spacing: int = DEFAULT.checkpoint_spacing
+    ) -> None:
+        self.limit, self.spacing = limit, spacing
         self._forget()
 
     def _forget(self) -> None:
+        """Hold nothing."""
         self.nbytes = 0
         self._saved: dict[int, Any] = {}
         self._uses: dict[int, int] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"limit": self.limit}
+        return {"limit": self.limit, "spacing": self.spacing}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.limit = state["limit"]
+        vars(self).update(state)
         self._forget()
 
     @property
@@ -80,21 +86,13 @@ class Checkpoints:
         return list(self._saved)
 
     def add(self, at: int, saved: Any) -> None:
-        """Save what holds after `at` answers, more than before; thin out what is older.
-
-        Parameters
-        ----------
-        at : int
-            Number of answers.
-        saved : nested tuples and dicts of arrays and anything else
-            Not to be changed by anybody afterwards.
-        """
+        """Save what holds after `at` answers, more than before; thin out what is older."""
         self._saved[at] = saved
         for array in _arrays(saved):
             uses = self._uses.get(id(array), 0)
             self._uses[id(array)] = uses + 1
             self.nbytes += 0 if uses else array.nbytes
-        for old in [old for old in self._saved if not worth_keeping(old, at)]:
+        for old in [old for old in self._saved if not worth_keeping(old, at, self.spacing)]:
             self._drop(old)
         while self.nbytes > self.limit and self._saved:
             before = [0, *self._saved]
@@ -108,6 +106,7 @@ class Checkpoints:
         return next(reversed(self._saved.items()), None)
 
     def _drop(self, at: int) -> None:
+        """Let go of what was saved after `at` answers."""
         for array in _arrays(self._saved.pop(at)):
             self._uses[id(array)] -= 1
             if not self._uses[id(array)]:
@@ -116,6 +115,7 @@ class Checkpoints:
 
 
 def _arrays(saved: Any) -> Iterator[NDArray[Any]]:
+    """All arrays in nested tuples and dicts."""
     if isinstance(saved, np.ndarray):
         yield saved
     elif isinstance(saved, (tuple, dict)):

@@ -1,45 +1,30 @@
-"""How likely it is that two sets are one cluster, and so how many clusters there are."""
+"""How likely it is that two sets are one cluster, and so how many clusters there are.
+
+Below, `mutual` says how much sets claim each other, `differ` which are known to differ, `mass` how
+many points each would hold, and `small` which hold few.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
-DUPLICATE = 0.3  # share of sets taken for duplicates before any answer
-SMALL = 0.1  # a set below this share of a mean cluster is small: no hurry
+SMALL = DEFAULT.small_set
 
 
 def merge_chances(
     mutual: FloatArray, differ: BoolArray, cuts: FloatArray | None, small: BoolArray,
-    mass: FloatArray, n_clusters: int, rate: float,
+    mass: FloatArray, n_clusters: int, rate: float, settings: Settings = DEFAULT,
 ) -> FloatArray:  # fmt: skip
     """Chance that two sets are one, for all pairs.
 
-    Parameters
-    ----------
-    mutual : ndarray of shape (S, S)
-        How much sets claim each other.
-    differ : ndarray of bool of shape (S, S)
-        Sets known to differ.
-    cuts : ndarray of shape (S, S) or None
-        Votes for "different" between sets; None takes what is known to differ as final.
-    small : ndarray of bool of shape (S,)
-        Sets of few points.
-    mass : ndarray of shape (S,)
-        Points that each set would hold.
-    n_clusters : int
-        Number of clusters.
-    rate : float
-        Chance that an answer is wrong.
-
-    Returns
-    -------
-    ndarray of shape (S, S)
+    `cuts` holds the votes for "different" between sets, of which each is wrong with a chance of
+    `rate`; without it what is known to differ is final.
 
     Examples
     --------
-    >>> import numpy as np
     >>> mutual = np.array([[0, .9, .1], [.9, 0, .1], [.1, .1, 0]])
     >>> no = np.zeros((3, 3), bool)
     >>> merge_chances(mutual, no, None, no[0], np.ones(3), 2, 0.01).round(2)
@@ -52,10 +37,11 @@ def merge_chances(
     if cuts is not None:
         left_open = np.where(differ, mutual * rate ** (cuts + cuts.T), mutual)
     total = left_open.sum(axis=1, keepdims=True)
-    beyond = 1.5 * (count - n_clusters) / count
-    share = np.full((count, 1), max(DUPLICATE, min(0.9, beyond)))
-    if count > n_clusters:
-        share[small] = 0.98  # beyond the clusters a small set is nearly surely part of another
+    beyond = settings.duplicates_excess * (count - n_clusters) / count
+    usual = max(settings.duplicates_least, min(settings.duplicates_most, beyond))
+    share = np.full((count, 1), usual)
+    if count > n_clusters:  # beyond the clusters a small set is nearly surely part of another
+        share[small] = settings.duplicates_small
     chance = share * left_open / (share * total + (1 - share))
     weaker = np.minimum(chance, chance.T)
     of_small = np.where(mass[:, None] < mass, chance, chance.T)
@@ -65,23 +51,11 @@ def merge_chances(
 def telling(chances: FloatArray, standing: IntArray) -> FloatArray:
     """How much an answer about each pair of sets would tell, to order the questions.
 
-    Where two sets are taken for one already, a "same" that is all but sure changes nothing: those
-    are asked first whose answer is open.
-
-    Parameters
-    ----------
-    chances : ndarray of shape (S, S)
-        Chance that two sets are one.
-    standing : ndarray of int of shape (S,)
-        Group that each set is assumed to be in.
-
-    Returns
-    -------
-    ndarray of shape (S, S)
+    Where two sets are taken for one already (by `standing`, the group that each is assumed to be
+    in), a "same" that is all but sure changes nothing: those are asked first whose answer is open.
 
     Examples
     --------
-    >>> import numpy as np
     >>> chances = np.array([[0, .9, .6], [0, 0, .3], [0, 0, 0]])
     >>> telling(chances, np.array([0, 0, 0])).round(2)
     array([[0.  , 0.36, 0.96],
@@ -98,32 +72,12 @@ def chance_of_count(
 ) -> float:  # fmt: skip
     """Chance that the number of groups is the number of clusters.
 
-    No two groups may be one, no group may be two, and no cluster may have been missed: of m points
-    placed f began a set, so the next does with a chance of (f + 1) in (m + f + 2) (Laplace's rule
-    of succession).
-
-    Parameters
-    ----------
-    chances : ndarray of shape (S, S)
-        Chance that two sets are one.
-    group : ndarray of int of shape (S,)
-        Group of every set.
-    differ : ndarray of bool of shape (S, S)
-        Sets known to differ.
-    small : ndarray of bool of shape (S,)
-        Sets of few points, which no cluster depends on.
-    placed : int
-        Points that found a set.
-    found : int, default=0
-        Points that began one.
-
-    Returns
-    -------
-    float
+    No two groups may be one, no group may be two, and no cluster may have been missed: beside
+    `placed` points that joined a set `found` began one, so the next does with a chance of
+    (found + 1) in (placed + found + 2) (Laplace's rule of succession).
 
     Examples
     --------
-    >>> import numpy as np
     >>> apart = ~np.eye(2, dtype=bool)
     >>> no = np.zeros(2, bool)
     >>> chance_of_count(np.zeros((2, 2)), np.arange(2), apart, no, placed=98)

@@ -1,13 +1,15 @@
 """Which set each point is in: three views of the sets, weighed as the answers so far suggest.
 
-The views are diffusion over the affinity, the residual to each set's subspace, and a kernel vote;
-all leave out what a point says about itself. Starting sets beyond the number of clusters are joined
-into groups that are assumed to be one cluster until an answer says otherwise; labels are the
-likeliest groups.
+Each view (`view_scores`) scores every set; the posterior is the softmax of their weighted sum.
+Weights are fitted to the points that answers have placed, each scored as if its own answer were not
+known (stacking, Wolpert, "Stacked generalization", Neural Networks 5, 1992). Starting sets beyond
+the number of clusters are joined into groups that are assumed to be one cluster until an answer
+says otherwise; labels are the likeliest groups.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,18 +25,16 @@ from superpac.strategies.superpac_d.assumed_links import (
     standing_groups,
 )
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets, mutual_claims
-from superpac.strategies.superpac_d.set_masses import first_masses, shared_masses
-from superpac.strategies.superpac_d.view_scores import KernelView, SubspaceView
-from superpac.strategies.superpac_d.view_weights import fit_weights
+from superpac.strategies.superpac_d.settings import DEFAULT, Settings
+from superpac.strategies.superpac_d.view_scores import (
+    KernelView,
+    SubspaceView,
+    View,
+    diffusion_shares,
+    first_masses,
+)
 
-FLOOR = 1e-4  # least share a set has of a point by diffusion
-SHARP, NEAR = 2.0, 0.1  # of the subspace view: residuals are compared as ratios, as in margins
-VOTE = 0.02  # least share by the kernel vote
-PRIOR = np.array([1.0, 1.0, 0.5])
-EVERY = 5  # the balance is fitted after this many placed points
-RECENT = 300  # and to this many of the last
-REFRESH = 20_000  # points times refreshed columns an answer
-GRAPH = 0.9  # weight of diffusion in how much two sets claim each other
+REFRESH = DEFAULT.refresh
 
 
 class Posterior:
@@ -48,6 +48,8 @@ class Posterior:
         Solver on the problem's affinity.
     views : bool, default=True
         Whether subspaces and the kernel vote are used beside diffusion.
+    settings : Settings
+        The numbers.
 
     Attributes
     ----------
@@ -78,18 +80,22 @@ class Posterior:
     labels : ndarray of shape (n,)
         The labelling.
     weights : ndarray of shape (3,)
-        Balance of the views.
+        Weights of the views.
     K : int
         Number of clusters: as given, or as many as were met.
     """
 
-    def __init__(self, problem: Problem, diffusion: Diffusion, *, views: bool = True) -> None:
-        self.problem, self.diffusion, self.views = problem, diffusion, views
-        self.limit = max(2 if problem.n <= REFRESH else 1, REFRESH // problem.n)
+    def __init__(
+        self, problem: Problem, diffusion: Diffusion, *, views: bool = True,
+        settings: Settings = DEFAULT,
+    ) -> None:  # fmt: skip
+        self.problem, self.diffusion, self.settings = problem, diffusion, settings
+        least = settings.refresh_columns if problem.n <= settings.refresh else 1
+        self.limit = max(least, settings.refresh // problem.n)
+        self._views: tuple[View, ...] = ()
         if views:
-            dim = problem.dim if isinstance(problem.dim, int) else max(problem.dim)
-            self._subspaces = SubspaceView(problem.X, dim)
-            self._kernel = KernelView(problem.X, seed=problem.seed)
+            subspaces = SubspaceView(problem.X, int(np.max(problem.dim)), settings)
+            self._views = subspaces, KernelView(problem.X, settings, seed=problem.seed)
         self._assumed: list[tuple[int, int]] | None = None
         self.K = problem.n_clusters
         self.forget()
@@ -97,19 +103,18 @@ class Posterior:
     def forget(self) -> None:
         """Drop everything that came from answers."""
         self._claims = Claims(self.diffusion)
-        if self.views:
-            self._subspaces.clear()
-            self._kernel.clear()
-        self.weights = PRIOR.copy()
+        for view in self._views:
+            view.clear()
+        self.weights = np.array(self.settings.weights_prior)
         self._observed: list[tuple[FloatArray, int]] = []
         self._fitted = 0
         self._links = list(self._assumed or [])
         self._settled = False
-        self._columns: tuple[FloatArray, FloatArray] | None = None
+        self._columns: list[FloatArray] | None = None
 
     def save(self) -> tuple[Any, ...]:
         """What :meth:`restore` takes, for answers that begin with the same ones."""
-        views = (self._subspaces.save(), self._kernel.save()) if self.views else ()
+        views = tuple(view.save() for view in self._views)
         fitted = len(self._observed), self.weights, self._fitted
         return self._claims.save(), views, fitted, self._links
 
@@ -117,21 +122,18 @@ class Posterior:
         """Go back to what was saved, when the sets were these."""
         claims, views, (observed, self.weights, self._fitted), self._links = saved
         self._claims.restore(claims)
-        if self.views:
-            self._subspaces.restore(views[0])
-            self._kernel.restore(views[1])
+        for view, part in zip(self._views, views, strict=True):
+            view.restore(part)
         del self._observed[observed:]
         self._read(sets)
 
     def observe(self, answer: Link) -> None:
         """Keep what the views say of a point whose set an answer is about to tell."""
-        if answer.answer != SAME or not self.views or len(self.keys) < 2:
+        if answer.answer != SAME or not self._views or len(self.keys) < 2:
             return
-        a, b = int(self.place[answer.i]), int(self.place[answer.j])
-        if a < 0 <= b:
-            self._observed.append((self._scores([answer.i])[:, 0].T.copy(), b))
-        elif b < 0 <= a:
-            self._observed.append((self._scores([answer.j])[:, 0].T.copy(), a))
+        t, k = self._free_first(answer)
+        if self.place[t] < 0 <= k:
+            self._observed.append((self._scores([t])[:, 0].T.copy(), k))
 
     def foretold(self, answer: Link, sets: ProvisionalSets) -> tuple[float, float] | None:
         """Chance given to the label of a free point that an answer is about to confirm or not.
@@ -139,24 +141,26 @@ class Posterior:
         None where the answer says nothing about the label: between two sets, about a point asked
         before, or about a set outside the label's group.
         """
-        pair = (answer.i, answer.j) if self.place[answer.i] < 0 else (answer.j, answer.i)
-        t, k = pair[0], int(self.place[pair[1]])
+        t, k = self._free_first(answer)
         if answer.answer == UNSURE or self.place[t] >= 0 or k < 0 or sets.free_apart.get(t):
             return None
         self._fit()
-        logits = self._logits([t])[0]
-        shares = np.exp(logits - logits.max())
         group = standing_groups(self._links, self.place, sets.differ(self.keys))
-        chance = np.bincount(group, weights=shares / shares.sum())
+        chance = np.bincount(group, weights=_softmax(self._logits([t]))[0])
         if group[k] != chance.argmax():
             return None
         return float(chance.max()), float(answer.answer == SAME)
+
+    def _free_first(self, answer: Link) -> tuple[int, int]:
+        """Point of an answer that is free, if one is, and the set of the other, or -1."""
+        i, j = answer.i, answer.j
+        return (i, int(self.place[j])) if self.place[i] < 0 else (j, int(self.place[i]))
 
     def follow(self, sets: ProvisionalSets) -> None:
         """Take in that the sets changed; :meth:`settle` computes what is read from them."""
         self._claims.follow(sets.members)
         self._read(sets)
-        if self.views:
+        if self._views:
             guess = self._share.argmax(axis=1)
             self._fit()
             if self.weights[1] > self.weights[0]:
@@ -169,11 +173,12 @@ class Posterior:
         """Bring the views up to date with the sets that points are taken to be in."""
         guess[self.certain] = self.place[self.certain]
         by_key = np.asarray(self.keys, dtype=np.intp)[guess]
-        self._subspaces.update(by_key, self.keys, limit)
-        self._kernel.update(by_key, self.keys, limit)
+        for view in self._views:
+            view.update(by_key, self.keys, limit)
         self._columns = None
 
     def _read(self, sets: ProvisionalSets) -> None:
+        """Take over the sets, the links that still stand, and the shares by diffusion."""
         self._settled = False
         self._columns = None
         self.keys = list(sets.members)
@@ -209,54 +214,46 @@ class Posterior:
             return
         self._settled = True
         self._fit()
-        logits = self._logits()
-        P = np.exp(logits - logits.max(axis=1, keepdims=True))
-        P /= P.sum(axis=1, keepdims=True)
-        self.sets = P
+        P = self.sets = _softmax(self._logits())
         free = ~self.certain
         held = P[free].sum(axis=0)
         self.mass = held + self.size
         self.differ = sets.differ(self.keys)
-        self.mutual = GRAPH * mutual_claims(self.claims, self.members)
-        self.mutual += (1 - GRAPH) * mutual_claims(P + 1e-6, self.members)
+        graph, floor = self.settings.mutual_diffusion, self.settings.mutual_floor
+        self.mutual = graph * mutual_claims(self.claims, self.members)
+        self.mutual += (1 - graph) * mutual_claims(P + floor, self.members)
         if self._assumed is None:
             links = assumed_links(self.mutual, held, self.K)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
             self._links = self._assumed
-        standing = self.standing = standing_groups(self._links, self.place, self.differ)
+        self.standing = standing_groups(self._links, self.place, self.differ)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
-        for t, apart in sets.free_apart.items():
-            for key in apart:  # what such a point most likely is, the set most likely is not
-                belief[self.number[key]] *= 1.0 - P[t]
-        self.group = hosted(standing, belief, self.mass, self.differ, self.K)
-        self._label(sets, standing)
+        for t, k in self._apart(sets):  # what the point most likely is, the set most likely is not
+            belief[k] *= 1.0 - P[t]
+        self.group = hosted(self.standing, belief, self.mass, self.differ, self.K, self.settings)
+        self._label(sets)
+
+    def _apart(self, sets: ProvisionalSets) -> list[tuple[int, int]]:
+        """Free points and the sets that they are known to differ from."""
+        return [(t, self.number[key]) for t, keys in sets.free_apart.items() for key in keys]
 
     def _diffused(self, seeded: BoolArray) -> FloatArray:
         """Shares of the sets in every point by diffusion; a certain point is judged by others."""
-        raw = self._claims.matrix(self.keys)
-        free = ~self.certain
-        column = np.maximum(raw[free].sum(axis=0) if free.any() else raw.sum(axis=0), 1e-12)
-        first = first_masses(self.size, seeded, self.K)
-        share = raw / column
-        self.claims = share * first
-        rows = np.flatnonzero(self.certain)
-        own = np.array([self.diffusion.diagonal[int(t)] for t in rows])
-        share[rows, self.place[rows]] -= own / column[self.place[rows]]
-        return _shares(share * shared_masses(share, free, self.size, first), FLOOR)
+        own = np.zeros(self.problem.n)
+        for t in np.flatnonzero(self.certain):
+            own[t] = self.diffusion.diagonal[int(t)]
+        first = first_masses(self.size, seeded, self.K, self.settings)
+        given = self._claims.matrix(self.keys), own, self.place, self.size, first
+        self.claims, shares = diffusion_shares(*given, self.settings)
+        return shares
 
     def _scores(self, rows: list[int] | slice = slice(None)) -> FloatArray:
         """Scores of all views for some points, shape (V, rows, S)."""
-        share = np.log(self._share[rows])
-        if not self.views:
-            return share[None]
         if self._columns is None:
-            residual = self._subspaces.matrix(self.keys)
-            typical = max(float(np.median(residual.min(axis=1))), 1e-3)
-            self._columns = residual / typical, self._kernel.matrix(self.keys)
-        residual, kernel = self._columns
-        vote = _shares(kernel[rows], VOTE)
-        fit = -SHARP * np.log(residual[rows] + NEAR)
-        return np.stack([share, fit, np.log(vote)])
+            self._columns = [view.comparable(self.keys) for view in self._views]
+        pairs = zip(self._views, self._columns, strict=True)
+        scores = [view.scores(columns[rows]) for view, columns in pairs]
+        return np.stack([np.log(self._share[rows]), *scores])
 
     def _logits(self, rows: list[int] | slice = slice(None)) -> FloatArray:
         """Weighted sum of the views for some points, shape (rows, S)."""
@@ -264,31 +261,27 @@ class Posterior:
         return np.tensordot(self.weights[: len(scores)], scores, axes=1)
 
     def _fit(self) -> None:
-        """Learn the balance from the points placed, at every fifth."""
-        count = len(self._observed) // EVERY
+        """Learn the weights from the points placed, now and then."""
+        settings = self.settings
+        count = len(self._observed) // settings.weights_every
         if count != self._fitted:
             self._fitted = count
-            last = EVERY * count
-            self.weights = fit_weights(self._observed[max(0, last - RECENT) : last], PRIOR)
+            last = settings.weights_every * count
+            recent = self._observed[max(0, last - settings.weights_recent) : last]
+            self.weights = fit_weights(recent, np.array(settings.weights_prior), settings)
 
-    def _label(self, sets: ProvisionalSets, standing: IntArray) -> None:
+    def _label(self, sets: ProvisionalSets) -> None:
         """Groups' posterior and labels, with what each free point is known not to be."""
-        F = np.zeros((self.problem.n, standing.size))
-        for k in range(standing.size):
-            F[:, standing[k]] += self.sets[:, k]
-        for t, apart in sets.free_apart.items():
-            for key in apart:
-                F[t, standing[self.number[key]]] = 0.0
-        heads = np.unique(self.group)
-        where = np.searchsorted(heads, self.group)
-        G = np.zeros((self.problem.n, heads.size))
-        for k in np.unique(standing):
-            G[:, where[k]] += F[:, k]
+        F = _pooled(self.sets, self.standing, self.standing.size)
+        for t, k in self._apart(sets):
+            F[t, self.standing[k]] = 0.0
+        heads, where = np.unique(self.group, return_inverse=True)
+        G = _pooled(F, where, heads.size)
         labels = G.argmax(axis=1)
         lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
         labels[self.certain] = where[self.place[self.certain]]
         labels[lost] = heads.size + np.arange(lost.size)
-        self._leave_hosts(sets, labels, standing)
+        self._leave_hosts(sets, labels)
         for t, others in sets.free_pairs.items():
             taken = {int(labels[o]) for o in others}
             if int(labels[t]) in taken:
@@ -298,26 +291,85 @@ class Posterior:
         self.groups = np.divide(G, total, out=np.zeros_like(G), where=total > 0)
         self.labels = labels.astype(np.intp)
 
-    def _leave_hosts(self, sets: ProvisionalSets, labels: IntArray, standing: IntArray) -> None:
+    def _leave_hosts(self, sets: ProvisionalSets, labels: IntArray) -> None:
         """Give a group its own label again where a point of its host was said to differ from it."""
-        for t, apart in sets.free_apart.items():
-            for key in apart:
-                k = self.number[key]
-                if labels[t] == labels[self.members[k][0]] and self.group[k] != standing[k]:
-                    own = int(labels.max()) + 1
-                    for other in np.flatnonzero(standing == standing[k]):
-                        labels[self.members[other]] = own
+        for t, k in self._apart(sets):
+            hosted_there = self.group[k] != self.standing[k]
+            if hosted_there and labels[t] == labels[self.members[k][0]]:
+                own = int(labels.max()) + 1
+                for other in np.flatnonzero(self.standing == self.standing[k]):
+                    labels[self.members[other]] = own
 
     def speakers(self, k: int, shut: set[int]) -> list[int]:
-        """Up to three members that a set claims most: the clearest to compare with."""
+        """Few members that a set claims most: the clearest to compare with."""
         points = np.array([t for t in self.members[k] if t not in shut], dtype=np.intp)
-        return [int(t) for t in points[np.argsort(-self.claims[points, k], kind="stable")][:3]]
+        order = np.argsort(-self.claims[points, k], kind="stable")
+        return [int(t) for t in points[order][: self.settings.speakers]]
 
 
-def _shares(values: FloatArray, floor: float) -> FloatArray:
-    """Rows that sum to one, no entry below about `floor`."""
-    rows = np.maximum(values, 0.0)
-    total = rows.sum(axis=1, keepdims=True)
-    rows = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
-    rows = np.maximum(rows, floor)
-    return rows / rows.sum(axis=1, keepdims=True)
+def fit_weights(
+    observed: Sequence[tuple[FloatArray, int]], prior: FloatArray, settings: Settings
+) -> FloatArray:
+    """Weights of the views that make the known sets likeliest.
+
+    Newton's method on the multinomial likelihood with a Gaussian prior about `prior`.
+
+    Parameters
+    ----------
+    observed : sequence of (ndarray of shape (S, V), int)
+        For each placed point the scores of the sets there were by `V` views, and the set it is in.
+    prior : ndarray of shape (V,)
+        Weights before any answer; positive.
+    settings : Settings
+        Strength of the prior, least weight, steps.
+
+    Returns
+    -------
+    ndarray of shape (V,)
+
+    Examples
+    --------
+    >>> views = np.stack([np.eye(2), np.zeros((2, 2))], axis=2)
+    >>> w = fit_weights([(views[0], 0), (views[1], 1)] * 20, np.ones(2), Settings())
+    >>> bool(w[0] > 1.5), float(w[1].round(3))
+    (True, 1.0)
+    """
+    weights = prior.copy()
+    if not observed:
+        return weights
+    pull = settings.weights_strength / prior**2
+    widest = max(scores.shape[0] for scores, _ in observed)
+    stack = np.zeros((len(observed), widest, prior.size))
+    absent = np.ones((len(observed), widest), dtype=np.bool_)
+    for m, (scores, _) in enumerate(observed):
+        stack[m, : scores.shape[0]] = scores
+        absent[m, : scores.shape[0]] = False
+    truth = np.array([k for _, k in observed])
+    chosen = stack[np.arange(truth.size), truth]
+    most = settings.weights_step_most
+    for _ in range(settings.weights_steps):
+        logits = stack @ weights
+        logits[absent] = -np.inf
+        P = _softmax(logits)
+        mean = np.einsum("ms,msv->mv", P, stack)
+        gradient = (chosen - mean).sum(axis=0) - pull * (weights - prior)
+        spread = np.einsum("ms,msv,msw->vw", P, stack, stack, optimize=True) - mean.T @ mean
+        step = np.linalg.solve(spread + np.diag(pull), gradient)
+        weights = np.maximum(weights + np.clip(step, -most, most), settings.weights_least)
+        if np.abs(step).max() < settings.weights_tolerance:
+            break
+    return weights
+
+
+def _pooled(values: FloatArray, group: IntArray, count: int) -> FloatArray:
+    """Columns summed by group."""
+    total = np.zeros((values.shape[0], count))
+    for k, g in enumerate(group):
+        total[:, g] += values[:, k]
+    return total
+
+
+def _softmax(logits: FloatArray) -> FloatArray:
+    """Exponentials of every row, made to sum to one."""
+    P = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True)

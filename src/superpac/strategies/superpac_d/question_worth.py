@@ -6,11 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from superpac.array_types import FloatArray, IntArray
+from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
-STEPS = 3  # of the walk by which an answer is taken to tell about other points
 
-
-def worth_of_points(groups: FloatArray, among: IntArray, walk: sparse.csr_array) -> FloatArray:
+def worth_of_points(
+    groups: FloatArray, among: IntArray, walk: sparse.csr_array, settings: Settings = DEFAULT
+) -> FloatArray:
     """Worth of asking about each of some points.
 
     The next question compares a point with its likeliest group, and mends its label if it is the
@@ -24,6 +25,8 @@ def worth_of_points(groups: FloatArray, among: IntArray, walk: sparse.csr_array)
         The points that may be asked about.
     walk : sparse array of shape (n, n)
         Normalised affinity.
+    settings : Settings
+        How many steps.
 
     Returns
     -------
@@ -31,7 +34,6 @@ def worth_of_points(groups: FloatArray, among: IntArray, walk: sparse.csr_array)
 
     Examples
     --------
-    >>> import numpy as np
     >>> groups = np.array([[0.9, 0.1, 0.0], [0.5, 0.5, 0.0], [0.4, 0.3, 0.3]])
     >>> apart = sparse.csr_array((3, 3))
     >>> worth_of_points(groups, np.arange(3), apart).argmax()
@@ -41,7 +43,7 @@ def worth_of_points(groups: FloatArray, among: IntArray, walk: sparse.csr_array)
     unsure = np.zeros(groups.shape[0])
     unsure[among] = 1 - G.max(axis=1)
     reach, step = unsure.copy(), unsure
-    for _ in range(STEPS):
+    for _ in range(settings.walk_steps):
         step = walk @ step
         reach += step
     return runner_up(G) * np.sqrt(reach[among])

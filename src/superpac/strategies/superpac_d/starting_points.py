@@ -9,8 +9,9 @@ import numpy as np
 from superpac.errors import DisconnectedGraphWarning
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import spectral_clustering
+from superpac.strategies.superpac_d.settings import DEFAULT
 
-PIECES = 2.0  # starting sets a cluster
+PIECES = DEFAULT.pieces
 
 
 def starting_points(diffusion: Diffusion, count: int, seed: int) -> list[int]:
@@ -31,7 +32,6 @@ def starting_points(diffusion: Diffusion, count: int, seed: int) -> list[int]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> path = np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1)
     >>> len(starting_points(Diffusion(sparse.csr_array(path)), 2, 0))

@@ -1,9 +1,8 @@
-"""Two further views of the current sets beside diffusion: their subspaces, and a kernel vote.
+"""Three views of the sets, each with a score for every point and set: which set is it in?
 
-Both say of every point how well each set's current members - certain and estimated - explain it,
-the point itself left out: a wrong point must not vouch for itself. Each keeps one column a set and
-refreshes only sets whose members changed. Which sets are refreshed is settled by the members alone;
-a column is computed when it is read, so going through many answers computes few.
+Diffusion says how much of a point each set claims over the graph. The other two follow a labelling,
+of certain and estimated members: the residual to each set's subspace, and a kernel vote. All leave
+out what a point says about itself: a wrong point must not vouch for itself.
 """
 
 from __future__ import annotations
@@ -17,73 +16,128 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.strategies.superpac_d.settings import Settings
 from superpac.subspaces.geometry import top_directions
 
-LANDMARKS = 1000
-RIDGE = 0.1
-NEIGHBOUR = 7  # the kernel's width is the distance to this neighbour, as in self-tuning clustering
-LEVERAGE = 0.95
-LARGE = 10_000_000  # numbers; points beyond are kept in single precision, too
-EXACT = 2  # sets of so many times the dimension are small: leaving one out is computed in full
+
+def diffusion_shares(
+    raw: FloatArray, own: FloatArray, place: IntArray, size: IntArray, first: FloatArray,
+    settings: Settings,
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """Claims of the sets on every point on one scale, and their shares in it, which sum to 1.
+
+    From the `raw` claims by diffusion, what those on a point in a set owe to the point itself
+    (`own`), the set of each point (`place`, -1 for none), and how many members sets have (`size`).
+
+    Examples
+    --------
+    >>> raw = np.array([[9.0, 0], [2, 1], [1, 2], [0, 9]])
+    >>> claims, shares = diffusion_shares(
+    ...     raw, np.array([9.0, 0, 0, 9]), np.array([0, -1, -1, 1]), np.ones(2, int), np.ones(2),
+    ...     Settings(),
+    ... )  # fmt: skip
+    >>> shares.round(3).tolist()
+    [[0.5, 0.5], [0.667, 0.333], [0.333, 0.667], [0.5, 0.5]]
+    """
+    rows, free = np.flatnonzero(place >= 0), place < 0
+    column = np.maximum(raw[free].sum(axis=0) if free.any() else raw.sum(axis=0), 1e-12)
+    share = raw / column
+    claims = share * first
+    share[rows, place[rows]] -= own[rows] / column[place[rows]]
+    masses = shared_masses(share, free, size, first, settings)
+    return claims, _shares(share * masses, settings.diffusion_floor)
+
+
+def first_masses(
+    size: IntArray, seeded: BoolArray, n_clusters: int, settings: Settings
+) -> FloatArray:
+    """One mass for all sets, but less for a late and lonely one beyond the clusters.
+
+    A set that holds a starting point (`seeded`) stands for a piece of the graph, whatever its size.
+
+    Examples
+    --------
+    >>> first_masses(np.array([4, 4, 1, 1]), np.array([True, True, True, False]), 2, Settings())
+    array([1.  , 1.  , 1.  , 0.25])
+    """
+    mass = np.ones(size.size)
+    if size.size > n_clusters:
+        rank = np.argsort(np.argsort(-size, kind="stable"), kind="stable")
+        late = (rank >= n_clusters) & ~seeded
+        usual = np.median(size[rank < n_clusters])
+        mass[late] = np.clip(size[late] / usual, settings.mass_least, 1.0)
+    return mass
+
+
+def shared_masses(
+    claims: FloatArray, free: BoolArray, size: IntArray, first: FloatArray, settings: Settings
+) -> FloatArray:
+    """Masses by which the sets share out the points between them.
+
+    One mass for all lets a cluster of few points take those of its neighbours, and a cluster with
+    two sets take twice its share; the mass that claims alone would give runs away to the largest.
+    In between, a set has the square root of what it would hold. `claims` have columns of one mass
+    each; `first` masses are those to start from.
+
+    Examples
+    --------
+    >>> claims = np.array([[0.8, 0.2]] * 9 + [[0.2, 0.8]])
+    >>> mass = shared_masses(claims, np.ones(10, bool), np.ones(2, int), np.ones(2), Settings())
+    >>> bool(mass[0] > mass[1])
+    True
+    """
+    among = np.maximum(claims[free], 0.0)
+    mass = first
+    for _ in range(settings.mass_rounds):
+        total = among @ mass
+        part = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        held = mass * (part @ among) + size + settings.mass_extra
+        mass = first * (held / held.mean()) ** settings.mass_power
+    return mass
 
 
 class View(ABC):
-    """Columns, one a set, that follow a labelling.
+    """Columns, one per set, that follow a labelling.
 
-    Parameters
-    ----------
-    n : int
-        Number of points.
+    Only sets whose members changed are refreshed. Which these are is settled by the members alone;
+    a column is computed when it is read, so going through many answers computes few.
     """
 
-    def __init__(self, n: int) -> None:
-        self.n = n
+    def __init__(self, n: int, settings: Settings) -> None:
+        self.n, self.settings = n, settings
         self.clear()
 
     def clear(self) -> None:
         """Drop all sets."""
         self._columns: dict[int, FloatArray] = {}
         self._masks: dict[int, BoolArray] = {}
-        self._sums: dict[int, NDArray[Any]] = {}
+        self._sums: dict[int, Any] = {}
 
-    def save(self) -> tuple[dict[int, NDArray[Any]], ...]:
+    def save(self) -> tuple[dict[int, Any], ...]:
         """What :meth:`restore` takes; no array is changed in place, so they are shared."""
         return dict(self._columns), dict(self._masks), dict(self._sums)
 
-    def restore(self, saved: tuple[dict[int, NDArray[Any]], ...]) -> None:
+    def restore(self, saved: tuple[dict[int, Any], ...]) -> None:
         """Go back to what was saved."""
         self._columns, self._masks, self._sums = (dict(part) for part in saved)
 
     def update(self, labels: IntArray, keys: Sequence[int], limit: int) -> None:
-        """Refresh the columns whose members changed most, at most `limit` beside new sets.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n,)
-            The set, by key, that each point is estimated to be in.
-        keys : sequence of int
-            The sets.
-        limit : int
-            Refreshes; a column not refreshed stays a little behind until its turn comes.
-        """
-        now = set(keys)
-        for key in [key for key in self._masks if key not in now]:
+        """Follow points labelled by set: new sets, and the `limit` that changed most, at most."""
+        for key in self._masks.keys() - set(keys):
             del self._masks[key]
             self._columns.pop(key, None)
             self._sums.pop(key, None)
-        stale = []
+        stale: list[tuple[int, int, int, BoolArray]] = []
         for place, key in enumerate(keys):
             mask = labels == key
-            if key not in self._masks:
-                stale.append((-self.n - 1, place, key, mask))
-            else:
-                changes = int(np.count_nonzero(mask != self._masks[key]))
-                if changes:
-                    stale.append((-changes, place, key, mask))
+            old = self._masks.get(key)
+            changes = self.n + 1 if old is None else int(np.count_nonzero(mask != old))
+            if changes:
+                stale.append((-changes, place, key, mask))
         stale.sort(key=lambda entry: entry[:2])
         for rank, (changes, _, key, mask) in enumerate(stale):
             if rank >= limit and changes >= -self.n:
-                break
+                break  # the rest stays a little behind until its turn comes
             old = self._masks.get(key)
             came = np.flatnonzero(mask if old is None else mask & ~old)
             left = np.flatnonzero(~mask & old) if old is not None else came[:0]
@@ -100,6 +154,14 @@ class View(ABC):
         if key not in self._columns:
             self._columns[key] = self._column(key, self._masks[key])
         return self._columns[key]
+
+    def comparable(self, keys: Sequence[int]) -> FloatArray:
+        """Columns in the form that :meth:`scores` takes, all points together."""
+        return self.matrix(keys)
+
+    @abstractmethod
+    def scores(self, columns: FloatArray) -> FloatArray:
+        """Logarithms of how likely each set is, but for a constant, by some rows of the columns."""
 
     @abstractmethod
     def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
@@ -124,11 +186,12 @@ class SubspaceView(View):
         Points.
     dim : int
         Subspace dimension.
+    settings : Settings
+        How members are left out.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> view = SubspaceView(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), 1)
+    >>> view = SubspaceView(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), 1, Settings())
     >>> view.update(np.array([0, 0, 1, 1]), [0, 1], limit=9)
     >>> view.matrix([0, 1])
     array([[0., 1.],
@@ -137,13 +200,25 @@ class SubspaceView(View):
            [1., 0.]])
     """
 
-    def __init__(self, X: FloatArray, dim: int) -> None:
-        super().__init__(X.shape[0])
+    def __init__(self, X: FloatArray, dim: int, settings: Settings) -> None:
+        super().__init__(X.shape[0], settings)
         self.X, self.dim = X, dim
         # all points are read for every column, and reading is what takes long
-        self._short: NDArray[Any] = X.astype(np.float32) if X.size > LARGE else X
+        short = X.size > settings.single_precision
+        self._short: NDArray[Any] = X.astype(np.float32) if short else X
         self._squared = np.einsum("ij,ij->i", X, X)
         self._scale = np.where(self._squared > 0, self._squared, 1.0)
+
+    def comparable(self, keys: Sequence[int]) -> FloatArray:
+        """Residuals over a typical one, the median of what points have to their nearest set."""
+        residual = self.matrix(keys)
+        typical = float(np.median(residual.min(axis=1)))
+        return residual / max(typical, self.settings.residual_typical_least)
+
+    def scores(self, columns: FloatArray) -> FloatArray:
+        """Logarithms of the ratios: residuals are compared as ratios, as in margins."""
+        near, power = self.settings.residual_near, self.settings.residual_power
+        return -power * np.log(columns + near)
 
     def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
         X, members = self.X, np.flatnonzero(mask)
@@ -160,14 +235,14 @@ class SubspaceView(View):
         basis = self._basis(key, members).astype(self._short.dtype)
         power = (self._short @ basis).astype(np.float64) ** 2
         residual = np.maximum(self._squared - power.sum(axis=1), 0.0) / self._scale
-        if 1 < members.size <= EXACT * self.dim:
+        if 1 < members.size <= self.settings.leave_out_exactly * self.dim:
             left_out = _left_out_residuals(self.X[members], self.dim)
             residual[members] = left_out / self._scale[members]
         elif members.size > 1:
             mine = power[members]
             total = mine.sum(axis=0)
             shares = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
-            leverage = np.minimum(shares.sum(axis=1), LEVERAGE)
+            leverage = np.minimum(shares.sum(axis=1), self.settings.leverage_most)
             residual[members] = np.minimum(residual[members] / (1 - leverage) ** 2, 1.0)
         return residual
 
@@ -196,13 +271,16 @@ def _left_out_residuals(points: FloatArray, dim: int) -> FloatArray:
 class KernelView(View):
     """Leave-one-out vote of kernel ridge regression on the current labels.
 
-    A Gaussian kernel on at most 1,000 landmarks (Nystroem), so memory is linear in the points. With
-    H the fixed hat matrix, the vote for set k at point i is ``(H y_k - H_ii y_ki) / (1 - H_ii)``.
+    A Gaussian kernel on at most 1,000 landmarks (Nystroem), so memory is linear in the points; its
+    width is the distance to the seventh neighbour, as in self-tuning clustering. With H the fixed
+    hat matrix, the vote for set k at point i is ``(H y_k - H_ii y_ki) / (1 - H_ii)``.
 
     Parameters
     ----------
     X : ndarray of shape (n, D)
         Points.
+    settings : Settings
+        Landmarks, width, ridge.
     seed : int, default=0
         Draws the landmarks.
 
@@ -212,38 +290,42 @@ class KernelView(View):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> view = KernelView(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]))
+    >>> view = KernelView(np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]), Settings())
     >>> view.update(np.array([0, 0, 0, 1, 1, 1]), [0, 1], limit=9)
     >>> view.matrix([0, 1]).argmax(axis=1)
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(self, X: FloatArray, *, seed: int = 0) -> None:
-        super().__init__(X.shape[0])
-        rng = np.random.default_rng([seed, 77])
-        marks = X[np.sort(rng.permutation(self.n)[:LANDMARKS])]
+    def __init__(self, X: FloatArray, settings: Settings, *, seed: int = 0) -> None:
+        super().__init__(X.shape[0], settings)
+        rng = np.random.default_rng([seed, 77])  # a stream that no other draw takes from
+        marks = X[np.sort(rng.permutation(self.n)[: settings.landmarks])]
         between = _squared_distances(marks, marks)
-        rank = min(NEIGHBOUR, marks.shape[0] - 1)
+        rank = min(settings.kernel_neighbour, marks.shape[0] - 1)
         width = float(np.median(np.partition(between, rank, axis=1)[:, rank]))
         if width <= 0:
             positive = between[between > 0]
             width = float(positive.mean()) if positive.size else 1.0
         inner = np.exp(-between / width)
-        inner[np.diag_indices_from(inner)] += 1e-6
+        inner[np.diag_indices_from(inner)] += settings.kernel_jitter
         L = cholesky(inner, lower=True)
         features = solve_triangular(L, np.exp(-_squared_distances(X, marks) / width).T, lower=True)
         second = features @ features.T
-        second[np.diag_indices_from(second)] += RIDGE
+        second[np.diag_indices_from(second)] += settings.ridge
         R = cholesky(second, lower=True)
         # hat matrix = Z Z'; single precision is ample for a vote
         self._Z = np.ascontiguousarray(solve_triangular(R, features, lower=True).T, np.float32)
-        self._own = np.minimum(np.einsum("ij,ij->i", self._Z, self._Z).astype(np.float64), 0.999)
+        own = np.einsum("ij,ij->i", self._Z, self._Z).astype(np.float64)
+        self._own = np.minimum(own, settings.own_vote_most)
+
+    def scores(self, columns: FloatArray) -> FloatArray:
+        """Logarithms of the votes' shares."""
+        return np.log(_shares(columns, self.settings.vote_floor))
 
     def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
         Z = self._Z
         total = self._sums.get(key)
-        if total is None or came.size + left.size > 200:
+        if total is None or came.size + left.size > self.settings.kernel_sum_anew:
             total = Z[mask].sum(axis=0)
         else:
             total = total + Z[came].sum(axis=0) - Z[left].sum(axis=0)
@@ -255,5 +337,15 @@ class KernelView(View):
 
 
 def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
+    """Squared Euclidean distance of every row of X to every row of Y."""
     squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y)[None]
     return np.maximum(squares - 2.0 * (X @ Y.T), 0.0)
+
+
+def _shares(values: FloatArray, floor: float) -> FloatArray:
+    """Rows that sum to one, no entry below about `floor`."""
+    rows = np.maximum(values, 0.0)
+    total = rows.sum(axis=1, keepdims=True)
+    rows = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+    rows = np.maximum(rows, floor)
+    return rows / rows.sum(axis=1, keepdims=True)
