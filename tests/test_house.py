@@ -17,7 +17,7 @@ ROOMS = [
     {"data", "answers", "metrics"},
     {"affinity", "graph", "subspaces"},
     {"strategies"},
-    {"session"},
+    {"session", "cache"},
     {"simulation", "estimator", "plots", "store"},
     {"research", "web"},
     {"cli"},
