@@ -9,7 +9,8 @@ from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import TruthOracle
 from superpac.strategies.superpac_d import set_masses as masses
 from superpac.strategies.superpac_d.assumed_links import links_left, standing_groups
 from superpac.strategies.superpac_d.set_masses import POWER, ROUNDS, first_masses, shared_masses
