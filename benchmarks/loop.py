@@ -28,7 +28,8 @@ from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets, align
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec, build_problem
-from superpac.simulation.oracles import TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import TruthOracle
 
 
 def main() -> None:

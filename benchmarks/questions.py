@@ -27,7 +27,8 @@ from superpac.metrics import adjusted_rand
 from superpac.session.session import Session
 from superpac.session.spec import Spec, build_problem
 from superpac.simulation.clairvoyant import clairvoyant
-from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import NoisyOracle, TruthOracle
 
 FIRST_SEED = 100
 WITHIN = 50  # questions over which a rise of the error is looked for

@@ -43,6 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = data_folder()
     if folder is not None:
         os.environ["SUPERPAC_DATA"] = str(folder)
+    # results kept on disk: none from before this run, and none of it left afterwards
+    kept = tempfile.TemporaryDirectory(prefix="superpac-cache-")
+    os.environ["SUPERPAC_CACHE"] = kept.name
+    config.add_cleanup(kept.cleanup)
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ import resource
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -49,12 +50,12 @@ JSON = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(key=st.text(), values=st.dictionaries(st.text(), ARRAYS | JSON, max_size=4))
-def test_what_is_kept_comes_back(tmp_path, key, values):
-    cache = DiskCache(tmp_path)
-    cache.put(key, values)
-    found = cache.get(key)
+def test_what_is_kept_comes_back(key, values):
+    with tempfile.TemporaryDirectory() as folder:
+        cache = DiskCache(folder)
+        cache.put(key, values)
+        found = cache.get(key)
     assert found is not None
     assert list(found) == list(values)
     for name, value in values.items():
@@ -66,14 +67,13 @@ def test_what_is_kept_comes_back(tmp_path, key, values):
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(0, 2**32 - 1))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_sparse_matrices_come_back_bit_for_bit(tmp_path, rows, columns, seed):
-    cache = DiskCache(tmp_path)
+def test_sparse_matrices_come_back_bit_for_bit(rows, columns, seed):
     dense = np.random.default_rng(seed).standard_normal((rows, columns))
     matrix = sparse.csr_array(np.where(dense > 0, dense, 0.0))
-    key = f"{rows} {columns} {seed}"
-    cache.put(key, {"matrix": matrix})
-    found = cache.sparse(key, never)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = DiskCache(folder)
+        cache.put("k", {"matrix": matrix})
+        found = cache.sparse("k", never)
     assert isinstance(found, sparse.csr_array)
     assert found.shape == matrix.shape
     for part in ("data", "indices", "indptr"):

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from superpac.session.questions import Question, Receipt
     from superpac.session.session import Session
     from superpac.session.spec import Spec
-    from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
+    from superpac.simulation.loop import simulate
+    from superpac.simulation.oracles import NoisyOracle, TruthOracle
     from superpac.strategies import make_strategy
 
 # Loaded when first used: a store or a command line should not wait for compilers to load.
@@ -39,7 +40,7 @@ _HOMES = {
     "make_affinity": "affinity.registry",
     "make_strategy": "strategies",
     "normalized_mutual_info": "metrics",
-    "simulate": "simulation.oracles",
+    "simulate": "simulation.loop",
     "spectral_clustering": "graph.spectral",
     "spectral_embedding": "graph.spectral",
 }

@@ -14,7 +14,7 @@ from superpac.data import Dataset
 from superpac.session.questions import Question, Receipt
 from superpac.session.session import Session
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
-from superpac.session.stopping import reached
+from superpac.simulation.loop import AnswerLoop
 
 
 class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
@@ -115,12 +115,17 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
             seed=self.random_state or 0,
         )
         self.session_ = Session.create(Dataset(points), spec)
-        if self.oracle is not None:
-            for _ in range(self.questions):
-                question = self.session_.ask()
-                if question is None or self._enough():
-                    break
-                self.session_.tell(self.oracle(question.i, question.j), (question.i, question.j))
+        oracle = self.oracle
+        if oracle is not None:
+            answers = AnswerLoop(
+                self.session_,
+                # a text in any case: None would end the loop, but here it is a mistake to refuse
+                lambda question: str(oracle(question.i, question.j)),
+                self.questions,
+                until=self.until,
+            )
+            for _ in answers:
+                pass
         self._settle()
         return self
 
@@ -133,11 +138,6 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         receipt = self.session_.tell(answer, pair)
         self._settle()
         return receipt
-
-    def _enough(self) -> bool:
-        if self.until is None:
-            return False
-        return reached(self.session_.progress()["error_left"], self.until, self.strategy)
 
     def _settle(self) -> None:
         self.labels_ = self.session_.labels()

@@ -12,7 +12,8 @@ from superpac.estimator import ActiveSubspaceClustering
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import NoisyOracle, ReplayOracle, TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import NoisyOracle, ReplayOracle, TruthOracle
 from superpac.store import open_store
 
 

@@ -11,7 +11,8 @@ from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.session.stopping import error_left, in_words, parse_share, reached
-from superpac.simulation.oracles import TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import TruthOracle
 from superpac.strategies import Beliefs
 
 

@@ -20,8 +20,9 @@ from superpac.session.session import Session
 from superpac.session.spec import DEFAULT_STRATEGY, Spec
 from superpac.session.stopping import parse_share
 from superpac.simulation.clairvoyant import clairvoyant
-from superpac.simulation.oracles import NoisyOracle, Run, TruthOracle
-from superpac.simulation.oracles import simulate as run_session
+from superpac.simulation.loop import Run
+from superpac.simulation.loop import simulate as run_session
+from superpac.simulation.oracles import NoisyOracle, TruthOracle
 
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 from joblib import Parallel, delayed
@@ -57,7 +56,7 @@ def run_figures(
     out : path
         Folder of parts and results; finished trials found there are not run again.
     trials : int, optional
-        At most so many a panel.
+        At most so many per panel.
     quick : bool, default=False
         The short form of each figure.
     jobs : int, default=1
@@ -67,13 +66,13 @@ def run_figures(
     allowed_s : float, optional
         Begin no trial after so many seconds; what was left out is said in the results.
     limit_s : float, optional
-        At most so many processor seconds a trial; its curve is kept as far as it got.
+        At most so many processor seconds per trial; its curve is kept as far as it got.
     methods : collection of str, optional
         Only these lines of the figures.
     panels : collection of str, optional
         Only these panels of the figures.
     affinities : path, optional
-        Folder of affinities to keep for other runs; by default they go when the run is complete.
+        Folder of affinities to keep and to take from, instead of the cache folder of this machine.
     command : str
         Kept with the results, beside those of earlier runs in the same folder.
     watch : callable, optional
@@ -124,7 +123,7 @@ def run_figures(
         work = (
             _on_cluster(in_time(), data, dask)
             if dask
-            else _on_cores(in_time(), data, jobs, str(affinities or root / "affinities"))
+            else _on_cores(in_time(), data, jobs, affinities)
         )
         try:
             for row in work:
@@ -134,8 +133,6 @@ def run_figures(
                 watch(done, total, clock.left())
         finally:
             parts.close()
-        if not late:
-            rmtree(root / "affinities", ignore_errors=True)
         skipped += [(task, "the time allowed was over") for task in late]
         known |= {row["key"]: row for row in parts.rows()}
         rows = list(known.values())
@@ -282,15 +279,15 @@ def _reasons(skipped: list[tuple[Task, str]]) -> list[dict[str, Any]]:
 
 
 def _on_cores(
-    tasks: Iterator[Task], data: dict[str, Dataset], jobs: int, cache: str
+    tasks: Iterator[Task], data: dict[str, Dataset], jobs: int, affinities: str | Path | None
 ) -> Iterator[Row]:
     if jobs == 1:
         for task in tasks:
-            yield run_task(task, data.get(task.data), cache)
+            yield run_task(task, data.get(task.data), affinities)
         return
     # pre_dispatch: a trial is begun only when a process is free, so that `allowed_s` holds.
     many = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs, batch_size=1)
-    yield from many(delayed(run_task)(task, data.get(task.data), cache) for task in tasks)
+    yield from many(delayed(run_task)(task, data.get(task.data), affinities) for task in tasks)
 
 
 def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -> Iterator[Row]:
@@ -314,7 +311,7 @@ def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -
         more = True
 
         def fill() -> None:
-            # Two a thread, asked anew each time: workers may join while the run goes on.
+            # Two per thread, asked anew each time: workers may join while the run goes on.
             nonlocal more
             while more and len(waiting) < max(2 * sum(client.nthreads().values()), 2):
                 task = next(tasks, None)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from superpac.affinity.registry import make_affinity
 from superpac.answers.links import SAME
+from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.errors import InputError
 from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
@@ -29,18 +22,18 @@ from superpac.research.robust_pca import oracle_pca, oracle_robust_pca
 from superpac.research.tasks import Task
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import NoisyOracle, TruthOracle
+from superpac.simulation.loop import AnswerLoop
+from superpac.simulation.oracles import NoisyOracle
 from superpac.strategies import STRATEGIES
+from superpac.threads import one_thread
 
 Row = dict[str, Any]
-KEPT = 6  # affinities kept in a process: the methods of one trial follow each other
 NEEDS_K = ("tsc", "gsc", "ekss", "ksubspaces")  # methods whose graph may depend on K
 
 _one_at_a_time = threading.Lock()
-_affinities: OrderedDict[str, tuple[sparse.csr_array, float]] = OrderedDict()
 
 
-def run_task(task: Task, data: Dataset | None, cache: str | None = None) -> Row:
+def run_task(task: Task, data: Dataset | None, affinities: str | Path | None = None) -> Row:
     """Run one trial; a failure is a row that says so, since others must go on.
 
     Parameters
@@ -49,8 +42,9 @@ def run_task(task: Task, data: Dataset | None, cache: str | None = None) -> Row:
         What to run.
     data : Dataset or None
         The complete benchmark set; None for a check of the theory.
-    cache : str, optional
-        Folder where affinities are shared between the processes of one machine.
+    affinities : path, optional
+        Folder of affinities, shared by the processes of one machine; that of
+        :class:`~superpac.cache.DiskCache` by default.
 
     Returns
     -------
@@ -62,7 +56,7 @@ def run_task(task: Task, data: Dataset | None, cache: str | None = None) -> Row:
     # One thread, always: sums in another order would differ in the last bits.
     with _one_at_a_time, one_thread():
         try:
-            row |= {"status": "done", **_run(task, data, cache)}
+            row |= {"status": "done", **_run(task, data, DiskCache(affinities))}
         except Exception as error:  # whatever a method does wrong is its result
             row = failed_row(task, error)
     row["seconds"] = time.perf_counter() - begun
@@ -81,18 +75,6 @@ def _named(task: Task) -> Row:
     return {"key": task.key, **task.to_dict(), "seed": task.seed, "data_seed": task.data_seed}
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit BLAS, OpenMP and Numba to one thread in a block."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        with threadpool_limits(limits=1):
-            yield
-    finally:
-        numba.set_num_threads(before)
-
-
 def draw_points(task: Task, data: Dataset) -> Dataset:
     """Draw a trial's points: a subset of the classes, or all points in a random order."""
     known = data.n_classes
@@ -105,7 +87,7 @@ def draw_points(task: Task, data: Dataset) -> Dataset:
     return data.shuffled(task.data_seed)
 
 
-def _run(task: Task, data: Dataset | None, cache: str | None) -> Row:
+def _run(task: Task, data: Dataset | None, cache: DiskCache) -> Row:
     if task.kind in ("theorem", "corollary"):
         return _check_theory(task)
     if data is None:
@@ -121,7 +103,7 @@ def _run(task: Task, data: Dataset | None, cache: str | None) -> Row:
     return facts | {"error": [error], "dim_used": task.dim}
 
 
-def _session(task: Task, items: Dataset, truth: NDArray, classes: int, cache: str | None) -> Row:
+def _session(task: Task, items: Dataset, truth: NDArray, classes: int, cache: DiskCache) -> Row:
     if task.strategy not in STRATEGIES:
         raise InputError(f"There is no strategy {task.strategy!r}.")
     clusters = max(1, int(np.ceil(round(classes * task.clusters_times, 9))))
@@ -135,30 +117,24 @@ def _session(task: Task, items: Dataset, truth: NDArray, classes: int, cache: st
         "affinity_seconds": affinity_s,
         "start_seconds": time.process_time() - begun,
     }
-    return row | _loop(task, session, truth, classes)
+    return row | _follow(task, session, truth, classes)
 
 
-def _loop(task: Task, session: Session, truth: NDArray, classes: int) -> Row:
-    oracle = NoisyOracle(truth, task.wrong, task.seed) if task.wrong else TruthOracle(truth)
+def _follow(task: Task, session: Session, truth: NDArray, classes: int) -> Row:
+    """Error, Rand index and processor time after every answer, and why the trial ended."""
+    oracle = NoisyOracle(truth, task.wrong, task.seed)
     labels = session.labels("model")
     errors = [clustering_error(truth, labels)]
     rand = [adjusted_rand(truth, labels)]
     waits: list[float] = []
-    met = MetClasses(truth)
-    met_at, stopped = -1, "budget"
+    met, met_at = MetClasses(truth), -1
+    answers = AnswerLoop(session, oracle, task.questions)
     # Processor time, not the clock on the wall: a limit then cuts a trial at the same question
     # whether the machine is idle or crowded.
-    begun = time.process_time()
-    for asked in range(1, task.questions + 1):
-        told = time.process_time()
-        question = session.ask()
-        if question is None:
-            stopped = "nothing left to ask"
-            break
-        answer = oracle(question)
-        session.tell(answer, (question.i, question.j), expected_seq=question.seq)
+    begun = since = time.process_time()
+    for step in answers:
         new = session.labels("model")
-        waits.append(1e3 * (time.process_time() - told))
+        waits.append(1e3 * (time.process_time() - since))
         if np.array_equal(new, labels):
             errors.append(errors[-1])
             rand.append(rand[-1])
@@ -166,14 +142,18 @@ def _loop(task: Task, session: Session, truth: NDArray, classes: int) -> Row:
             labels = new
             errors.append(clustering_error(truth, labels))
             rand.append(adjusted_rand(truth, labels))
-        if met_at < 0 and met.take(question.i, question.j, answer == SAME) == classes:
-            met_at = asked
+        asked = step.question
+        if met_at < 0 and met.take(asked.i, asked.j, step.answer == SAME) == classes:
+            met_at = step.number
             if task.stop == "met":
                 stopped = "every class met"
                 break
         if task.limit_s and time.process_time() - begun > task.limit_s:
             stopped = "time"
             break
+        since = time.process_time()
+    else:
+        stopped = answers.ended
     return {
         "error": errors,
         "ari": rand,
@@ -181,7 +161,7 @@ def _loop(task: Task, session: Session, truth: NDArray, classes: int) -> Row:
         "ask_ms": [round(w, 3) for w in waits],
         "met_at": met_at,
         "stopped": stopped,
-        "mistakes": getattr(oracle, "mistakes", 0),
+        "mistakes": oracle.mistakes,
     }
 
 
@@ -219,40 +199,20 @@ class MetClasses:
         return len(self.met)
 
 
-def _affinity(
-    task: Task, items: Dataset, clusters: int, cache: str | None
-) -> tuple[sparse.csr_array, float]:
-    """Affinity of a trial's points, built once a trial, and the processor seconds that took."""
-    used = clusters if task.affinity.partition(":")[0] in NEEDS_K else 0
-    text = repr((items.fingerprint, task.affinity, used, task.data_seed))
-    key = sha256(text.encode()).hexdigest()[:32]
-    if key in _affinities:
-        _affinities.move_to_end(key)
-        return _affinities[key]
-    path = Path(cache) / f"{key}.npz" if cache else None
-    if path is not None and path.is_file():
-        found = sparse.csr_array(sparse.load_npz(path))
-        seconds = float(path.with_suffix(".seconds").read_text())
-    else:
+def _affinity(task: Task, items: Dataset, clusters: int, cache: DiskCache) -> tuple[Any, float]:
+    """Affinity of a trial's points, and the processor seconds it took when it was built."""
+
+    def make() -> dict[str, Any]:
         begun = time.process_time()
         maker = make_affinity(task.affinity, clusters, random_state=task.data_seed, n_jobs=1)
-        found = maker.affinity(items.points())  # as they are: a session does the same
-        seconds = time.process_time() - begun
-        if path is not None:
-            _share(path, found, seconds)
-    _affinities[key] = (found, seconds)
-    while len(_affinities) > KEPT:
-        _affinities.popitem(last=False)
-    return found, seconds
+        matrix = maker.affinity(items.points())  # as they are: a session does the same
+        return {"matrix": matrix, "seconds": time.process_time() - begun}
 
-
-def _share(path: Path, affinity: sparse.csr_array, seconds: float) -> None:
-    """Write for the other processes; the rename makes it whole or absent."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.stem}.{os.getpid()}.npz")
-    sparse.save_npz(draft, affinity, compressed=False)
-    path.with_suffix(".seconds").write_text(repr(seconds))
-    draft.replace(path)
+    used = clusters if task.affinity.partition(":")[0] in NEEDS_K else 0
+    # a key of its own: sessions build the same affinity with several threads, and other last bits
+    key = repr(("trial", items.fingerprint, task.affinity, used, task.data_seed))
+    found = cache.get_or_make(key, make)
+    return found["matrix"], found["seconds"]
 
 
 def _check_theory(task: Task) -> Row:

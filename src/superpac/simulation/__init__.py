@@ -1,1 +1,1 @@
-"""Answers without a person, for measuring: oracles and the loop around ask and tell."""
+"""Answers without a person, for measuring: who answers, the loop, and how few would do."""

@@ -9,16 +9,19 @@ affinity, and compared with a certain point of its own class: one question, answ
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superpac.answers.links import DIFFERENT, SAME
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import normalized_affinity
 from superpac.metrics import align_labels, clustering_error
+from superpac.session.questions import Question
 from superpac.session.session import Session
-from superpac.simulation.oracles import Run
+from superpac.simulation.loop import AnswerLoop, Run
+from superpac.simulation.oracles import TruthOracle
+from superpac.strategies import WEIGH_ANSWERS
 
 STEPS = 3  # of the walk by which a correction tells about other points
 
@@ -29,7 +32,8 @@ def clairvoyant(session: Session, y: ArrayLike, questions: int) -> Run:
     Parameters
     ----------
     session : Session
-        A fresh one with the model to be measured; it is used up.
+        Whose data, affinity and model are to be measured. It stays as it is: a new session without
+        an answer is made from these.
     y : array-like of shape (n,)
         True classes.
     questions : int
@@ -38,7 +42,7 @@ def clairvoyant(session: Session, y: ArrayLike, questions: int) -> Run:
     Returns
     -------
     Run
-        As :func:`superpac.simulation.oracles.simulate` gives it; `finished` means that no point
+        As :func:`superpac.simulation.loop.simulate` gives it; `finished` means that no point
         was wrong. Greedy, so not a proven bound: a still luckier order may exist.
 
     Examples
@@ -53,28 +57,30 @@ def clairvoyant(session: Session, y: ArrayLike, questions: int) -> Run:
     (True, 0.0)
     """
     truth = np.unique(np.asarray(y), return_inverse=True)[1].astype(np.intp)
-    if hasattr(session.strategy, "doubt"):
-        session.strategy.doubt = False  # who knows the truth need not be asked twice
-    walk = normalized_affinity(session.problem.affinity)
-    begun, waits = time.perf_counter(), []
-    labels = session.labels("model")
+    spec = session.spec
+    if spec.strategy in WEIGH_ANSWERS:
+        # who knows the truth need not be asked twice
+        spec = replace(spec, options={**spec.options, "doubt": False})
+    fresh = Session.create(session.data, spec, affinity=session.problem.affinity)
+    walk = normalized_affinity(fresh.problem.affinity)
+    begun = time.perf_counter()
+    labels = fresh.labels("model")
     errors = [clustering_error(truth, labels)]
+    waits: list[float] = []
     told: set[tuple[int, int]] = set()
-    finished = errors[0] == 0
-    while not finished and len(errors) <= questions:
-        pair = _correction(session, truth, labels, walk, told)
-        if pair is None:
-            break
-        i, j = pair
+
+    def correct_next() -> Question | None:
+        pair = _correction(fresh, truth, labels, walk, told) if errors[-1] > 0 else None
+        return None if pair is None else Question(*pair, fresh.seq, "")
+
+    for step in AnswerLoop(fresh, TruthOracle(truth), questions, choose=correct_next):
+        i, j = step.question.i, step.question.j
         told.add((min(i, j), max(i, j)))
-        asked = time.perf_counter()
-        session.tell(SAME if truth[i] == truth[j] else DIFFERENT, pair)
-        labels = session.labels("model")
-        waits.append(1e3 * (time.perf_counter() - asked))
+        labels = fresh.labels("model")
+        waits.append(1e3 * (time.perf_counter() - step.told_at))
         errors.append(clustering_error(truth, labels))
-        finished = errors[-1] == 0
     seconds = time.perf_counter() - begun
-    return Run(np.array(errors), np.array(waits), seconds, finished, {"seed": session.spec.seed})
+    return Run(np.array(errors), np.array(waits), seconds, errors[-1] == 0, {"seed": spec.seed})
 
 
 def _correction(
@@ -89,12 +95,12 @@ def _correction(
     wrong = named != truth
     telling = np.zeros(truth.size)
     for c in np.unique(truth[wrong]):
-        step = (wrong & (truth == c)).astype(np.float64)
+        here = wrong & (truth == c)
+        step = here.astype(np.float64)
         reach = step.copy()
         for _ in range(STEPS):
             step = walk @ step
             reach += step
-        here = wrong & (truth == c)
         telling[here] = reach[here]
     known = session.state.constraints
     weight = np.asarray(walk.sum(axis=1)).ravel()

@@ -1,21 +1,16 @@
-"""Answers without a person: from truth, with mistakes, or replayed. Loops around ask and tell."""
+"""Who answers without a person: from the truth, with mistakes, or as recorded earlier."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from superpac.answers.links import DIFFERENT, SAME, Link
 from superpac.errors import InputError
-from superpac.metrics import clustering_error
-from superpac.session.questions import Labelling, Question
-from superpac.session.session import Session
-from superpac.session.stopping import reached
+from superpac.session.questions import Question
 
 
 class Oracle(Protocol):
@@ -57,9 +52,21 @@ class NoisyOracle(TruthOracle):
         True classes.
     wrong : float
         Share of wrong answers, for example 0.012, the rate measured on paid annotators (Biswas &
-        Jacobs, "Active image clustering with pairwise constraints from humans", IJCV 2014).
+        Jacobs, "Active image clustering with pairwise constraints from humans", IJCV 2014); 0
+        gives the answers of :class:`TruthOracle`.
     seed : int
         Of the mistakes; the same question asked again is a new draw.
+
+    Attributes
+    ----------
+    mistakes : int
+        Wrong answers given so far.
+
+    Examples
+    --------
+    >>> noisy = NoisyOracle([0, 0, 1], wrong=0.4)
+    >>> [noisy(Question(0, 2, 0, "")) for _ in range(3)], noisy.mistakes
+    (['same', 'different', 'different'], 1)
     """
 
     def __init__(self, y: ArrayLike, wrong: float, seed: int = 0) -> None:
@@ -86,6 +93,12 @@ class ReplayOracle:
     ----------
     answers : iterable of Link
         For example ``session.state.answers``.
+
+    Examples
+    --------
+    >>> replayed = ReplayOracle([Link(1, 0, 2, "different")])
+    >>> replayed(Question(2, 0, 0, "")), replayed(Question(0, 1, 0, ""))
+    ('different', None)
     """
 
     def __init__(self, answers: Iterable[Link]) -> None:
@@ -94,121 +107,3 @@ class ReplayOracle:
     def __call__(self, question: Question) -> str | None:
         """Give the recorded answer; None where there is none."""
         return self.known.get((min(question.i, question.j), max(question.i, question.j)))
-
-
-@dataclass
-class Run:
-    """What a simulated session did.
-
-    Attributes
-    ----------
-    questions : ndarray of int
-        0, 1, 2, ...
-    error : ndarray of float
-        Clustering error after that many questions.
-    ask_ms : ndarray of float
-        Milliseconds from an answer to the next question, one a question.
-    seconds : float
-        Of the whole loop.
-    finished : bool
-        Whether the strategy had nothing left to ask.
-    """
-
-    error: NDArray[np.float64]
-    ask_ms: NDArray[np.float64]
-    seconds: float
-    finished: bool
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def questions(self) -> NDArray[np.int64]:
-        """Number of questions behind each entry of `error`."""
-        return np.arange(self.error.size)
-
-    def error_at(self, questions: int) -> float:
-        """Error after so many questions; the last one where the run ended earlier."""
-        return float(self.error[min(questions, self.error.size - 1)])
-
-    def questions_to(self, level: float) -> int | None:
-        """Questions until the error was first at most `level`; None if it never was."""
-        below = np.flatnonzero(self.error <= level + 1e-12)
-        return int(below[0]) if below.size else None
-
-
-def simulate(
-    session: Session,
-    oracle: Oracle,
-    y: ArrayLike,
-    questions: int,
-    *,
-    labelling: Labelling = "model",
-    until: float | None = None,
-    watch: Callable[[int, float], None] | None = None,
-) -> Run:
-    """Let an oracle answer a session's questions and follow the error.
-
-    Parameters
-    ----------
-    session : Session
-        It goes on from where it is.
-    oracle : Oracle
-        Who answers.
-    y : array-like of shape (n,)
-        True classes, for measuring only.
-    questions : int
-        Budget.
-    labelling : {"model", "answers"}, default="model"
-        Which labels are measured; the paper's figures use the strategy's own.
-    until : float, optional
-        Stop once the upper end of the estimated error left is at or below this share; see
-        :mod:`superpac.session.stopping`.
-    watch : callable, optional
-        Called as ``watch(asked, error)`` after each answer.
-
-    Returns
-    -------
-    Run
-
-    Examples
-    --------
-    >>> from superpac.data import Dataset
-    >>> from superpac.session.spec import Spec
-    >>> from superpac.data.synthetic import make_subspaces
-    >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
-    >>> session = Session.create(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))
-    >>> simulate(session, TruthOracle(y), y, 10).error.size
-    11
-    """
-    truth = np.asarray(y)
-    begun = time.perf_counter()
-    errors = [clustering_error(truth, session.labels(labelling))]
-    waits: list[float] = []
-    finished = False
-    stopped = False
-    for asked in range(1, questions + 1):
-        if until is not None and _enough(session, until):
-            stopped = True
-            break
-        question = session.ask()
-        answer = None if question is None else oracle(question)
-        if question is None or answer is None:
-            finished = question is None
-            break
-        told = time.perf_counter()
-        session.tell(answer, (question.i, question.j), expected_seq=question.seq)
-        session.ask()
-        waits.append(1e3 * (time.perf_counter() - told))
-        errors.append(clustering_error(truth, session.labels(labelling)))
-        if watch is not None:
-            watch(asked, errors[-1])
-    return Run(
-        np.array(errors),
-        np.array(waits),
-        time.perf_counter() - begun,
-        finished,
-        {"seed": session.spec.seed, "stopped": stopped},
-    )
-
-
-def _enough(session: Session, until: float) -> bool:
-    return reached(session.progress()["error_left"], until, session.spec.strategy)

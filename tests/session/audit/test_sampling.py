@@ -12,7 +12,8 @@ from superpac.metrics import clustering_error
 from superpac.session.audit import Audit, run_audit, start
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import TruthOracle
 from superpac.store import open_store
 
 

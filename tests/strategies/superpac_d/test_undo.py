@@ -16,7 +16,8 @@ from superpac.errors import InputError
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import NoisyOracle, TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import NoisyOracle, TruthOracle
 from superpac.store import open_store
 from superpac.strategies.superpac_d import posterior
 from superpac.strategies.superpac_d.strategy import SuperpacD

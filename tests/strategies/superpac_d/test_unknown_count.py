@@ -17,7 +17,8 @@ from superpac.graph.piece_count import guess_pieces, modularity
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import TruthOracle
 from superpac.strategies.superpac_d.merge_chances import chance_of_count, merge_chances
 
 

@@ -1,0 +1,230 @@
+"""The loop in which an oracle answers a session's questions: whatever simulates answers runs it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superpac.metrics import clustering_error
+from superpac.session.questions import Labelling, Question
+from superpac.session.session import Session
+from superpac.session.stopping import reached
+from superpac.simulation.oracles import Oracle
+
+BUDGET = "budget"
+NOTHING_LEFT = "nothing left to ask"
+NO_ANSWER = "no answer"
+GOOD_ENOUGH = "good enough"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question of the loop and its answer.
+
+    Attributes
+    ----------
+    number : int
+        1, 2, ...
+    question : Question
+        What was asked.
+    answer : str
+        What the oracle said.
+    told_at : float
+        When the answer was there and the session had not heard it yet, by
+        :func:`time.perf_counter`.
+    """
+
+    number: int
+    question: Question
+    answer: str
+    told_at: float
+
+
+class AnswerLoop:
+    """Let an oracle answer a session's questions, one per step of an iteration.
+
+    A step ends when the answer is told. What a measurement needs then, such as labels, it takes
+    from the session in the body of its ``for``; it may break off at any step.
+
+    Parameters
+    ----------
+    session : Session
+        It goes on from where it is.
+    oracle : Oracle
+        Who answers; the loop ends at an answer of None.
+    questions : int
+        Budget.
+    until : float, optional
+        Stop once the upper end of the estimated error left is at or below this share; see
+        :mod:`superpac.session.stopping`.
+    choose : callable, optional
+        Gives the next question, None at the end; the session's own by default.
+
+    Attributes
+    ----------
+    ended : str
+        Why the loop ended: "budget", "nothing left to ask", "no answer" or "good enough"; empty
+        until it has.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> from superpac.data.synthetic import make_subspaces
+    >>> from superpac.session.spec import Spec
+    >>> from superpac.simulation.oracles import TruthOracle
+    >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
+    >>> session = Session.create(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))
+    >>> loop = AnswerLoop(session, TruthOracle(y), 2)
+    >>> [step.number for step in loop], loop.ended
+    ([1, 2], 'budget')
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        oracle: Oracle,
+        questions: int,
+        *,
+        until: float | None = None,
+        choose: Callable[[], Question | None] | None = None,
+    ) -> None:
+        self.session = session
+        self.oracle = oracle
+        self.questions = questions
+        self.until = until
+        self.choose = choose or session.ask
+        self.ended = ""
+
+    def __iter__(self) -> Iterator[Answered]:
+        """Ask and tell until one of the reasons to end holds."""
+        for number in range(1, self.questions + 1):
+            if self.until is not None and self._good_enough(self.until):
+                self.ended = GOOD_ENOUGH
+                return
+            question = self.choose()
+            if question is None:
+                self.ended = NOTHING_LEFT
+                return
+            answer = self.oracle(question)
+            if answer is None:
+                self.ended = NO_ANSWER
+                return
+            told_at = time.perf_counter()
+            self.session.tell(answer, (question.i, question.j), expected_seq=question.seq)
+            yield Answered(number, question, answer, told_at)
+        self.ended = BUDGET
+
+    def _good_enough(self, until: float) -> bool:
+        left = self.session.progress()["error_left"]
+        return reached(left, until, self.session.spec.strategy)
+
+
+@dataclass
+class Run:
+    """What a simulated session did.
+
+    Attributes
+    ----------
+    questions : ndarray of int
+        0, 1, 2, ...
+    error : ndarray of float
+        Clustering error after that many questions.
+    ask_ms : ndarray of float
+        Milliseconds from an answer to the next question, one value per question.
+    seconds : float
+        Of the whole loop.
+    finished : bool
+        Whether the strategy had nothing left to ask.
+    facts : dict
+        ``seed``, and whatever else is worth keeping.
+    """
+
+    error: NDArray[np.float64]
+    ask_ms: NDArray[np.float64]
+    seconds: float
+    finished: bool
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> NDArray[np.int64]:
+        """Number of questions behind each entry of `error`."""
+        return np.arange(self.error.size)
+
+    def error_at(self, questions: int) -> float:
+        """Error after so many questions; the last one where the run ended earlier."""
+        return float(self.error[min(questions, self.error.size - 1)])
+
+    def questions_to(self, level: float) -> int | None:
+        """Questions until the error was first at most `level`; None if it never was."""
+        below = np.flatnonzero(self.error <= level + 1e-12)
+        return int(below[0]) if below.size else None
+
+
+def simulate(
+    session: Session,
+    oracle: Oracle,
+    y: ArrayLike,
+    questions: int,
+    *,
+    labelling: Labelling = "model",
+    until: float | None = None,
+    watch: Callable[[int, float], None] | None = None,
+) -> Run:
+    """Let an oracle answer a session's questions and follow the error.
+
+    Parameters
+    ----------
+    session : Session
+        It goes on from where it is.
+    oracle : Oracle
+        Who answers.
+    y : array-like of shape (n,)
+        True classes, for measuring only.
+    questions : int
+        Budget.
+    labelling : {"model", "answers"}, default="model"
+        Which labels are measured; the paper's figures use the strategy's own.
+    until : float, optional
+        As in :class:`AnswerLoop`.
+    watch : callable, optional
+        Called as ``watch(asked, error)`` after each answer.
+
+    Returns
+    -------
+    Run
+        ``facts["stopped"]`` says whether `until` ended it.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> from superpac.data.synthetic import make_subspaces
+    >>> from superpac.session.spec import Spec
+    >>> from superpac.simulation.oracles import TruthOracle
+    >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
+    >>> session = Session.create(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))
+    >>> simulate(session, TruthOracle(y), y, 10).error.size
+    11
+    """
+    truth = np.asarray(y)
+    begun = time.perf_counter()
+    errors = [clustering_error(truth, session.labels(labelling))]
+    waits: list[float] = []
+    loop = AnswerLoop(session, oracle, questions, until=until)
+    for step in loop:
+        session.ask()  # a person waits for the next question, not for the labels
+        waits.append(1e3 * (time.perf_counter() - step.told_at))
+        errors.append(clustering_error(truth, session.labels(labelling)))
+        if watch is not None:
+            watch(step.number, errors[-1])
+    return Run(
+        np.array(errors),
+        np.array(waits),
+        time.perf_counter() - begun,
+        loop.ended == NOTHING_LEFT,
+        {"seed": session.spec.seed, "stopped": loop.ended == GOOD_ENOUGH},
+    )
