@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -173,6 +174,19 @@ class DiskCache:
         """
         return self.get_or_make(key, lambda: {"matrix": make()})["matrix"]
 
+    def part(self, about: str) -> CachePart:
+        """What is kept about one thing, such as the points and the affinity of a session.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> cache = DiskCache(tempfile.mkdtemp())
+        >>> cache.part("digits").put("size", {"n": 1797})
+        >>> cache.get("digits: size")
+        {'n': 1797}
+        """
+        return CachePart(self, about)
+
     @staticmethod
     def _path(folder: Path, key: str) -> Path:
         """File of a key, whatever characters the key has."""
@@ -198,6 +212,34 @@ class DiskCache:
             with suppress(OSError):
                 if now - path.stat().st_mtime > _DRAFT_LIVES_S:
                     path.unlink()
+
+
+@dataclass(frozen=True)
+class CachePart:
+    """Part of a cache: every key begins with what it is about.
+
+    Attributes
+    ----------
+    cache : DiskCache
+        Where it is kept.
+    about : str
+        What all of it depends on.
+    """
+
+    cache: DiskCache
+    about: str
+
+    def get(self, what: str) -> dict[str, Any] | None:
+        """As :meth:`DiskCache.get`."""
+        return self.cache.get(f"{self.about}: {what}")
+
+    def put(self, what: str, values: Mapping[str, Any]) -> None:
+        """As :meth:`DiskCache.put`."""
+        self.cache.put(f"{self.about}: {what}", values)
+
+    def get_or_make(self, what: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        """As :meth:`DiskCache.get_or_make`."""
+        return self.cache.get_or_make(f"{self.about}: {what}", make)
 
 
 def _limit_setting() -> int:

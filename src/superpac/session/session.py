@@ -26,6 +26,7 @@ from superpac.strategies import WEIGH_ANSWERS, check_strategy, make_strategy
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from superpac.cache import DiskCache
     from superpac.data import Dataset
     from superpac.strategies.base import Problem, Strategy
 
@@ -68,6 +69,8 @@ class Session(AnswerBook):
         A ready affinity instead of the one that the spec names.
     progress : callable, optional
         Called as ``progress(done, total)`` while the affinity is built.
+    cache : DiskCache, optional
+        Where the affinity and what a strategy makes of it are kept between runs.
 
     Attributes
     ----------
@@ -104,10 +107,11 @@ class Session(AnswerBook):
         *,
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
+        cache: DiskCache | None = None,
     ) -> None:
         self.spec = Spec.from_dict(log.info.spec)
         self._given = data
-        self._affinity, self._progress = affinity, progress
+        self._affinity, self._progress, self._cache = affinity, progress, cache
         self._asked: tuple[tuple[int, frozenset[int]], Question | None] | None = None
         self._labels: tuple[tuple[int, int], IntArray] | None = None
         names: Any = ItemNames(self, log.info.n_items)
@@ -124,6 +128,7 @@ class Session(AnswerBook):
         source: str | dict[str, Any] = "",
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
+        cache: DiskCache | None = None,
     ) -> Session:
         """Begin a session.
 
@@ -143,6 +148,8 @@ class Session(AnswerBook):
             A ready affinity instead of the one that the spec names.
         progress : callable, optional
             Called as ``progress(done, total)`` while the affinity is built.
+        cache : DiskCache, optional
+            Where the affinity and what a strategy makes of it are kept, for the next opening.
 
         Returns
         -------
@@ -151,7 +158,7 @@ class Session(AnswerBook):
         items = _dataset(data)
         check_strategy(spec.strategy, spec.options)
         info = describe(items, spec, name=name, source=source, kept=store is not None)
-        session = cls(MemoryLog(info), items, affinity=affinity, progress=progress)
+        session = cls(MemoryLog(info), items, affinity=affinity, progress=progress, cache=cache)
         if store is not None:
             # before anything is kept: what fails here leaves no session behind
             problem, strategy = session.problem, session.strategy
@@ -167,6 +174,7 @@ class Session(AnswerBook):
         *,
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
+        cache: DiskCache | None = None,
     ) -> Session:
         """Go on with a session; refused if the data are not the ones it began with.
 
@@ -178,7 +186,7 @@ class Session(AnswerBook):
             The session's log.
         affinity : sparse array, optional
             A ready affinity.
-        progress : callable, optional
+        progress, cache
             As in :meth:`create`.
 
         Returns
@@ -190,6 +198,7 @@ class Session(AnswerBook):
             data if callable(data) else _dataset(data),
             affinity=affinity,
             progress=progress,
+            cache=cache,
         )
         if not callable(data):
             session.data  # noqa: B018 - refuses other data at once
@@ -207,7 +216,13 @@ class Session(AnswerBook):
         """Points, affinity and dimension that follow from data and spec."""
         from superpac.session.problem import build_problem
 
-        return build_problem(self.data, self.spec, affinity=self._affinity, progress=self._progress)
+        return build_problem(
+            self.data,
+            self.spec,
+            affinity=self._affinity,
+            progress=self._progress,
+            cache=self._cache,
+        )
 
     @cached_property
     def strategy(self) -> Strategy:

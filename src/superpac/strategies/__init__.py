@@ -122,7 +122,7 @@ def _option_names(kind: type[Strategy]) -> set[str]:
         found |= {option.name for option in given if option.kind is Parameter.KEYWORD_ONLY}
         if not any(option.kind is Parameter.VAR_KEYWORD for option in given):
             break
-    return found
+    return found - {"settings"}  # numbers of the method, for research, not for a session's spec
 
 
 def make_strategy(name: str, problem: Problem, **options: Any) -> Strategy:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from scipy import sparse
 from superpac.answers.reliability import Reliability
 from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
+from superpac.cache import CachePart
 from superpac.subspaces.tracker import SubspaceTracker
 
 
@@ -34,6 +35,8 @@ class Problem:
         Every random draw derives from it and the number of answers.
     auto : bool
         Whether the number of clusters is a first guess, to be found while asking.
+    memory : CachePart or None
+        Where results about these points and this affinity are kept on disk.
     """
 
     X: FloatArray
@@ -42,6 +45,11 @@ class Problem:
     dim: int | tuple[int, ...]
     seed: int = 0
     auto: bool = False
+    memory: CachePart | None = field(default=None, compare=False, repr=False)
+
+    def remember(self, what: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Give what was kept on disk of these points and this affinity, or make it and keep it."""
+        return make() if self.memory is None else self.memory.get_or_make(what, make)
 
     @property
     def n(self) -> int:

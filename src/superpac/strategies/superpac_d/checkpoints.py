@@ -6,12 +6,14 @@ answers, one checkpoint in a/4 is kept, so their number grows with the logarithm
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from superpac.answers.links import Link
 from superpac.strategies.superpac_d.settings import DEFAULT
 
 
@@ -105,6 +107,11 @@ class Checkpoints:
             self._drop(late)
         return next(reversed(self._saved.items()), None)
 
+    def before(self, length: int) -> tuple[int, Any] | None:
+        """Give what was saved last within the first `length` answers, and drop nothing."""
+        at = max((at for at in self._saved if at <= length), default=None)
+        return None if at is None else (at, self._saved[at])
+
     def _drop(self, at: int) -> None:
         """Let go of what was saved after `at` answers."""
         for array in _arrays(self._saved.pop(at)):
@@ -137,3 +144,53 @@ def copied(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: copied(part) for key, part in value.items()}
     return value.copy() if isinstance(value, (np.ndarray, list, set)) else value
+
+
+def packed(value: Any) -> dict[str, Any]:
+    """Write nested tuples, lists, sets and dicts of arrays and plain values as a cache takes it.
+
+    Examples
+    --------
+    >>> unpacked(packed(({3: {(1, 2)}}, [Link(1, 0, 2, "same")])))
+    ({3: {(1, 2)}}, [Link(seq=1, i=0, j=2, answer='same', annotator='', confirm=False)])
+    """
+    arrays: list[NDArray[Any]] = []
+
+    def plain(part: Any) -> Any:
+        if isinstance(part, np.ndarray):
+            arrays.append(part)
+            return {"array": len(arrays) - 1}
+        if isinstance(part, Link):
+            return {"link": list(part)}
+        if isinstance(part, dict):
+            return {"dict": [[plain(key), plain(inner)] for key, inner in part.items()]}
+        for kind in (tuple, list, set):
+            if isinstance(part, kind):
+                return {kind.__name__: [plain(inner) for inner in part]}
+        return part.item() if isinstance(part, np.generic) else part
+
+    tree = plain(value)
+    return {"tree": tree, **{str(n): array for n, array in enumerate(arrays)}}
+
+
+def unpacked(kept: Mapping[str, Any]) -> Any:
+    """Undo :func:`packed`."""
+
+    def whole(part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        ((kind, inner),) = part.items()
+        if kind == "array":
+            return kept[str(inner)]
+        if kind == "link":
+            return Link(*inner)
+        if kind == "dict":
+            return {whole(key): whole(value) for key, value in inner}
+        return {"tuple": tuple, "list": list, "set": set}[kind](map(whole, inner))
+
+    return whole(kept["tree"])
+
+
+def digest(answers: Sequence[Link]) -> str:
+    """Tell one sequence of answers from another."""
+    return sha256(repr([tuple(link) for link in answers]).encode()).hexdigest()

@@ -16,9 +16,8 @@ from superpac.answers.votes import Votes, chance_wrong
 from superpac.strategies.base import Proposal
 from superpac.strategies.superpac_d.posterior import Posterior
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets
+from superpac.strategies.superpac_d.settings import Settings
 
-DOUBT = 0.2  # a placement this likely to be wrong is asked again
-RISK = 1.0  # a merge expected to misplace more points than this is believed when confirmed
 WORDS = "This answer does not fit the others; please look once more."
 OTHERS = "An earlier answer about this item does not fit the others; this checks it."
 
@@ -85,6 +84,7 @@ def doubtful_answers(
     model: Posterior,
     merged: Mapping[Pair, tuple[float, float]],
     missing: bool,
+    settings: Settings,
 ) -> list[Link]:
     """Answers worth asking again, those first that most points depend on.
 
@@ -100,6 +100,8 @@ def doubtful_answers(
         For answers that joined two sets how likely that was, and how many points it moved.
     missing : bool
         Whether every merge is in doubt, since clusters are missing.
+    settings : Settings
+        When an answer is in doubt.
 
     Returns
     -------
@@ -110,12 +112,12 @@ def doubtful_answers(
         k = int(model.place[link.i])
         if k >= 0 and model.size[k] > 1 and votes.net(link.i, link.j) == 1:
             chance = chance_wrong(float(model.sets[link.i, k]), votes.doubt(link.i, link.j))
-            if chance > DOUBT:
+            if chance > settings.doubt_chance:
                 found.append((chance, link))
     for link in sets.merges:
         if votes.net(link.i, link.j) == 1:
             belief, stake = merged.get(pair_of(link), (1.0, 0.0))
             chance = chance_wrong(belief, votes.doubt(link.i, link.j))
-            if missing or chance * stake > RISK:
+            if missing or chance * stake > settings.doubt_points:
                 found.append((chance * max(stake, 1.0), link))
     return [link for _, link in sorted(found, key=lambda entry: -entry[0])]

@@ -11,8 +11,6 @@ import numpy as np
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
-SMALL = DEFAULT.small_set
-
 
 def merge_chances(
     mutual: FloatArray, differ: BoolArray, cuts: FloatArray | None, small: BoolArray,

@@ -34,8 +34,6 @@ from superpac.strategies.superpac_d.view_scores import (
     first_masses,
 )
 
-REFRESH = DEFAULT.refresh
-
 
 class Posterior:
     """Beliefs that follow the sets.
@@ -83,6 +81,8 @@ class Posterior:
         Weights of the views.
     K : int
         Number of clusters: as given, or as many as were met.
+    settled : bool
+        Whether all of this follows from the sets as they are.
     """
 
     def __init__(
@@ -95,7 +95,8 @@ class Posterior:
         self._views: tuple[View, ...] = ()
         if views:
             subspaces = SubspaceView(problem.X, int(np.max(problem.dim)), settings)
-            self._views = subspaces, KernelView(problem.X, settings, seed=problem.seed)
+            kernel = KernelView(problem.X, settings, seed=problem.seed, remember=problem.remember)
+            self._views = subspaces, kernel
         self._assumed: list[tuple[int, int]] | None = None
         self.K = problem.n_clusters
         self.forget()
@@ -109,7 +110,7 @@ class Posterior:
         self._observed: list[tuple[FloatArray, int]] = []
         self._fitted = 0
         self._links = list(self._assumed or [])
-        self._settled = False
+        self.settled = False
         self._columns: list[FloatArray] | None = None
 
     def save(self) -> tuple[Any, ...]:
@@ -126,6 +127,19 @@ class Posterior:
             view.restore(part)
         del self._observed[observed:]
         self._read(sets)
+
+    def history(self, saved: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What :meth:`adopt` needs beside something saved, in a process that has seen no answer."""
+        return self._observed[: saved[2][0]], self._assumed, dict(self.diffusion.diagonal)
+
+    def adopt(
+        self, saved: tuple[Any, ...], history: tuple[Any, ...], sets: ProvisionalSets
+    ) -> None:
+        """Go on from what another process saved."""
+        observed, assumed, diagonal = history
+        self._observed, self._assumed = list(observed), assumed
+        self.diffusion.diagonal.update(diagonal)
+        self.restore(saved, sets)
 
     def observe(self, answer: Link) -> None:
         """Keep what the views say of a point whose set an answer is about to tell."""
@@ -179,7 +193,7 @@ class Posterior:
 
     def _read(self, sets: ProvisionalSets) -> None:
         """Take over the sets, the links that still stand, and the shares by diffusion."""
-        self._settled = False
+        self.settled = False
         self._columns = None
         self.keys = list(sets.members)
         self.members = [sets.members[key] for key in self.keys]
@@ -210,9 +224,9 @@ class Posterior:
         Nothing of this enters what later answers make of the sets but the chance of a merge, so
         going through many answers need not compute it for each.
         """
-        if self._settled:
+        if self.settled:
             return
-        self._settled = True
+        self.settled = True
         self._fit()
         P = self.sets = _softmax(self._logits())
         free = ~self.certain

@@ -15,8 +15,7 @@ from superpac.answers.links import DIFFERENT, SAME, Link
 from superpac.array_types import BoolArray, FloatArray
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.superpac_d.checkpoints import copied
-
-GIVEN_UP = 2  # differing from so many sets, a point that is left alone opens a set
+from superpac.strategies.superpac_d.settings import DEFAULT
 
 
 class ProvisionalSets(CertainSets):
@@ -32,6 +31,8 @@ class ProvisionalSets(CertainSets):
         Number of points.
     seeds : iterable of int
         Points that are sets of their own before any question.
+    give_up_after : int
+        Differing from so many sets, a point that is left alone opens a set.
 
     Attributes
     ----------
@@ -52,6 +53,12 @@ class ProvisionalSets(CertainSets):
     {0: [0, 4], 1: [1], 2: [2], 3: [5]}
     """
 
+    def __init__(
+        self, n: int, seeds: Iterable[int] = (), give_up_after: int = DEFAULT.give_up_after
+    ) -> None:
+        self.give_up_after = give_up_after
+        super().__init__(n, seeds)
+
     def _reset(self) -> None:
         self.pending: int | None = None
         self.between_sets = False
@@ -68,7 +75,7 @@ class ProvisionalSets(CertainSets):
             last is not None
             and last != answer.i
             and self.set_of[last] == -1
-            and len(self._apart.get(last, ())) >= GIVEN_UP
+            and len(self._apart.get(last, ())) >= self.give_up_after
         ):
             self._open([last])
         self.between_sets = bool(self.set_of[answer.i] >= 0 and self.set_of[answer.j] >= 0)

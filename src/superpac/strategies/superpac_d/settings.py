@@ -52,6 +52,9 @@ class Settings:
     ridge: float = _is(0.1, "penalty of the kernel ridge regression")
     own_vote_most: float = _is(0.999, "largest weight of a point's own label in its fit")
     kernel_sum_anew: int = _is(200, "changes of a set beyond which its sum is taken anew")
+    kernel_keep: int = _is(
+        200_000_000, "bytes of the kernel's factor that are kept on disk, at most"
+    )
     vote_floor: float = _is(0.02, "least share that a set has of a point by the kernel vote")
 
     # views that follow the answers
@@ -90,7 +93,8 @@ class Settings:
 
     # questions about a point
     walk_steps: int = _is(3, "steps of a walk within which an answer tells about other points")
-    point_candidates: int = _is(20, "points looked at for a question")
+    point_candidates: int = _is(20, "points looked at before sets that can wait are settled")
+    point_candidates_most: int = _is(400, "points ranked at all, for many people at once")
     far_every: int = _is(10, "K unknown: after so many placed points a far one is asked about")
     far_every_missing: int = _is(2, "the same while there are fewer sets than K")
     belief_even: float = _is(0.05, "part of the belief in a point's sets that is spread evenly")
@@ -111,6 +115,7 @@ class Settings:
     # checkpoints for taking answers back
     checkpoint_bytes: int = _is(2**28, "bytes that checkpoints may take")
     checkpoint_spacing: int = _is(4, "least age of a checkpoint over the distance to the next")
+    checkpoint_behind: int = _is(10, "answers that the checkpoint kept on disk is behind, at least")
 
 
 DEFAULT = Settings()

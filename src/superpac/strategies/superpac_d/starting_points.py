@@ -9,9 +9,6 @@ import numpy as np
 from superpac.errors import DisconnectedGraphWarning
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import spectral_clustering
-from superpac.strategies.superpac_d.settings import DEFAULT
-
-PIECES = DEFAULT.pieces
 
 
 def starting_points(diffusion: Diffusion, count: int, seed: int) -> list[int]:

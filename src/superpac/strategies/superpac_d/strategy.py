@@ -22,30 +22,26 @@ from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.graph.diffusion import DENSE, Diffusion
 from superpac.graph.spectral import normalized_affinity, spectral_embedding
 from superpac.strategies.base import Beliefs, Count, Problem, Proposal, Strategy
-from superpac.strategies.superpac_d.checkpoints import Checkpoints, worth_keeping
-from superpac.strategies.superpac_d.doubts import RISK, ask_again, doubtful_answers
+from superpac.strategies.superpac_d.checkpoints import (
+    Checkpoints,
+    digest,
+    packed,
+    unpacked,
+    worth_keeping,
+)
+from superpac.strategies.superpac_d.doubts import ask_again, doubtful_answers
 from superpac.strategies.superpac_d.merge_chances import (
-    SMALL,
     chance_of_count,
     merge_chances,
     telling,
 )
-from superpac.strategies.superpac_d.posterior import REFRESH, Posterior
-from superpac.strategies.superpac_d.provisional_sets import GIVEN_UP, ProvisionalSets
+from superpac.strategies.superpac_d.posterior import Posterior
+from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets
 from superpac.strategies.superpac_d.question_worth import worth_of_points
-from superpac.strategies.superpac_d.starting_points import PIECES, starting_points
+from superpac.strategies.superpac_d.settings import DEFAULT, Settings
+from superpac.strategies.superpac_d.starting_points import starting_points
 from superpac.strategies.superpac_d.wording import join_question, place_question
 from superpac.threads import one_thread
-
-MERGE = 0.07  # two sets this likely to be one are asked about
-WORTH = 1.0  # with the number of clusters unknown, points a question should be expected to mend
-LEAST = 0.05  # or fewer, where no point is more doubtful; but not less than this
-NEW = 0.05  # chance that a point is in no known set
-STOP = 0.15  # a set less likely than this is not worth asking about a point
-FAR = 10  # with the number of clusters unknown, every so many placed points a far one is asked
-TRIED = 20  # points looked at before two sets are settled that had better wait
-TRIED_AT_ALL = 400  # points ranked at all
-REST = 2  # a pair is not asked again before so many others were
 
 
 class SuperpacD(Strategy):
@@ -55,8 +51,8 @@ class SuperpacD(Strategy):
     ----------
     problem : Problem
         Points, affinity, number of clusters, dimension, seed.
-    pieces : float, default=2.0
-        Starting sets a cluster.
+    pieces : float, optional
+        Starting sets per cluster; as the settings say by default.
     views : bool, default=True
         Whether subspaces and the kernel vote are used beside diffusion.
     doubt : bool, default=True
@@ -64,6 +60,8 @@ class SuperpacD(Strategy):
     provisional : bool, default=True
         Whether a point that differs from its likeliest sets is left, instead of being compared
         with all.
+    settings : Settings
+        Every number of the method.
 
     Notes
     -----
@@ -91,28 +89,44 @@ class SuperpacD(Strategy):
         self,
         problem: Problem,
         *,
-        pieces: float = PIECES,
+        pieces: float | None = None,
         views: bool = True,
         doubt: bool = True,
         provisional: bool = True,
+        settings: Settings = DEFAULT,
     ) -> None:
         super().__init__(problem)
-        self.doubt, self.provisional = doubt, provisional
+        self.doubt, self.provisional, self.settings = doubt, provisional, settings
+        pieces = settings.pieces if pieces is None else pieces
         with one_thread():
             # of the residual's norm over all points: single ones come out as well with more of them
-            tol = 1e-6 if problem.n <= REFRESH else 1e-5
+            large = problem.n > settings.refresh
+            tol = settings.solve_tolerance_large if large else settings.solve_tolerance
             self.diffusion = Diffusion(problem.affinity, tol=tol)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
-            if problem.n > DENSE:
-                found = spectral_embedding(self.diffusion.graph, count, random_state=problem.seed)
-                self.diffusion.quicken(found.vectors)
-            seeds = starting_points(self.diffusion, count, problem.seed)
-            self.sets = ProvisionalSets(problem.n, seeds=seeds)
-            self.model = Posterior(problem, self.diffusion, views=views)
+            start = problem.remember(f"start {count} {tol}", lambda: self._start(count))
+            self.diffusion.quicken(start["vectors"])
+            seeds = start["seeds"].tolist()
+            self.sets = ProvisionalSets(problem.n, seeds, settings.give_up_after)
+            self.model = Posterior(problem, self.diffusion, views=views, settings=settings)
         self._walk = normalized_affinity(self.diffusion.graph)
         self._first_unreached: FloatArray | None = None
-        self._checkpoints = Checkpoints()
-        self._begin()
+        self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
+        # of what is kept on disk: every choice that it depends on, and the answers it is behind
+        self._kept_as = f"checkpoint {count} {views} {doubt} {provisional} {settings}"
+        self._kept_at = 0
+        self._begun = False
+        self._merged: dict[tuple[int, int], tuple[float, float]] = {}
+        self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
+
+    def _start(self, count: int) -> dict[str, FloatArray | IntArray]:
+        """Leading eigenvectors of the graph, which quicken solves, and where sets begin."""
+        n, seed = self.problem.n, self.problem.seed
+        vectors = np.zeros((n, 0))
+        if n > DENSE:
+            vectors = spectral_embedding(self.diffusion.graph, count, random_state=seed).vectors
+            self.diffusion.quicken(vectors)
+        return {"vectors": vectors, "seeds": np.array(starting_points(self.diffusion, count, seed))}
 
     def labels(self, state: State) -> IntArray:
         """Likeliest group of every point; what is believed of the answers is never broken."""
@@ -137,7 +151,7 @@ class SuperpacD(Strategy):
         yield from self._again(state, shut)
         yield from self._settle(state, shut, among)
         candidates = self._candidates(among)
-        few = TRIED + (candidates[:1] != [] and candidates[0][1] == "far")
+        few = self.settings.point_candidates + (candidates[:1] != [] and candidates[0][1] == "far")
         for test, why in candidates[:few]:
             yield self._compare(state, test, shut, why)
         yield from self._settle(state, shut, among, last=True)
@@ -208,18 +222,54 @@ class SuperpacD(Strategy):
 
     def _follow(self, state: State) -> None:
         """Take in what is new, answer by answer; from a checkpoint where some were taken back."""
-        answers, past = state.answers, self._known.answers
-        if answers == past:
+        answers = state.answers
+        if not self._begun and not self._recall(answers):
+            self._begin()
+        past = self._known.answers
+        if answers == past and self.model.settled:
             return
         with one_thread():
             if answers[: len(past)] != past:
                 self._go_back(answers)
             for answer in answers[self._known.n_answers :]:
                 self._take(answer)
-                if worth_keeping(self._known.n_answers, len(answers)):
+                if worth_keeping(
+                    self._known.n_answers, len(answers), self.settings.checkpoint_spacing
+                ):
                     saved = self.sets.save(), self.model.save(), dict(self._merged)
                     self._checkpoints.add(self._known.n_answers, (*saved, len(self._record)))
             self._learn()
+        self._keep()
+
+    def _recall(self, answers: list[Link]) -> bool:
+        """Go on from the checkpoint on disk, if these answers begin with those it was made of."""
+        memory = self.problem.memory
+        kept = None if memory is None or not answers else memory.get(self._kept_as)
+        if kept is None or digest(answers[: kept["at"]]) != kept["digest"]:
+            return False
+        (sets, model, merged, _), self._record, history = unpacked(kept)
+        self._begun, self._kept_at = True, kept["at"]
+        self._known = State.of(self.problem.n, answers[: kept["at"]])
+        self._merged = merged
+        self.sets.restore(sets)
+        with one_thread():
+            self.model.adopt(model, history, self.sets)
+        return True
+
+    def _keep(self) -> None:
+        """Keep a checkpoint on disk now and then, of answers that are not likely to be taken back.
+
+        The last answers are left out: they may be ones that a person has not given yet, tried out
+        to have the next question ready.
+        """
+        memory, behind = self.problem.memory, self.settings.checkpoint_behind
+        found = self._checkpoints.before(self._known.n_answers - behind)
+        if memory is None or found is None or found[0] < self._kept_at + behind:
+            return
+        self._kept_at, saved = found
+        values = packed((saved, self._record[: saved[3]], self.model.history(saved[1])))
+        answers = self._known.answers[: self._kept_at]
+        memory.put(self._kept_as, {**values, "at": self._kept_at, "digest": digest(answers)})
 
     def _learn(self) -> None:
         """Settle the model, and learn from it how often people err."""
@@ -229,9 +279,9 @@ class SuperpacD(Strategy):
 
     def _begin(self) -> None:
         """Nothing answered yet."""
+        self._begun = True
         self._known = State(self.problem.n)  # the answers taken in so far, read as everybody does
-        self._merged: dict[tuple[int, int], tuple[float, float]] = {}
-        self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
+        self._merged, self._record = {}, []
         with one_thread():
             self.model.forget()
             self.sets.refold([])
@@ -294,18 +344,20 @@ class SuperpacD(Strategy):
             return question
         chance, stake = self._merge_risk(a, b)
         risk = chance_wrong(chance, self._known.votes.counted_rate) * stake
-        return replace(question, confirm=True) if risk > RISK else question
+        return replace(question, confirm=True) if risk > self.settings.doubt_points else question
 
     def _candidates(self, among: IntArray) -> list[tuple[int, str]]:
         """Free points worth asking about, best first: between groups, and near more such."""
         if among.size == 0:
             return []
-        value = worth_of_points(self.model.groups, among, self._walk)
+        value = worth_of_points(self.model.groups, among, self._walk, self.settings)
         placed = len(self.sets.placed)
         best = among[np.argsort(-value, kind="stable")]
-        found = [(int(t), "between") for t in best[:TRIED_AT_ALL]]
+        found = [(int(t), "between") for t in best[: self.settings.point_candidates_most]]
         missing = len(self.model.keys) < self.model.K
-        if (missing and placed % 2 == 0) or (self.problem.auto and placed % FAR == FAR - 1):
+        every = self.settings.far_every
+        sparse = missing and placed % self.settings.far_every_missing == 0
+        if sparse or (self.problem.auto and placed % every == every - 1):
             unreached = self._unreached()
             found.insert(0, (int(among[np.argmax(unreached[among])]), "far"))
         return found
@@ -326,18 +378,23 @@ class SuperpacD(Strategy):
         model, K = self.model, self.model.K
         apart = {model.number[key] for key in self.sets.apart(test)}
         belief = np.sqrt(model.sets[test])  # a point that is hard is harder than the model thinks
-        belief = 0.95 * belief / belief.sum() + 0.05 / belief.size
+        even = self.settings.belief_even
+        belief = (1.0 - even) * belief / belief.sum() + even / belief.size
         belief[list(apart)] *= self._known.votes.rate if self.doubt else 0.0
-        new = max(NEW, 1 - len(model.keys) / K) / 2
-        hopeless = len(apart) >= GIVEN_UP and belief.max() / (belief.sum() + new) < STOP
-        if hopeless and self.provisional:
+        settings = self.settings
+        new = settings.new_weight * max(settings.new_chance, 1 - len(model.keys) / K)
+        likeliest = belief.max() / (belief.sum() + new)
+        left = len(apart) >= settings.give_up_after and likeliest < settings.give_up_chance
+        if left and self.provisional:
             return None
         for k in np.argsort(-belief, kind="stable"):
             if int(k) in apart:
                 asked = self._said_once(test, int(k), shut) if belief[k] > 0 else None
                 question = None
                 if asked is not None:
-                    question = self._repeat(state, Link(0, test, asked, "different"), shut, REST)
+                    question = self._repeat(
+                        state, Link(0, test, asked, "different"), shut, self.settings.rest
+                    )
                 if question is not None:
                     return question
                 continue
@@ -355,12 +412,18 @@ class SuperpacD(Strategy):
         against = [(net, m) for net, m in votes if net < 0]
         return against[0][1] if len(against) == 1 and against[0][0] == -1 else None
 
-    def _again(self, state: State, shut: set[int], rest: int = REST) -> Iterator[Proposal | None]:
+    def _again(
+        self, state: State, shut: set[int], rest: int | None = None
+    ) -> Iterator[Proposal | None]:
         """Ask again what the votes leave open, or an answer that all else speaks against."""
         if self.doubt:
-            missing = len(self.model.keys) < self.model.K and state.n_answers % 2 == 1
+            every = self.settings.doubt_merges_every
+            missing = len(self.model.keys) < self.model.K and state.n_answers % every == every - 1
             votes = self._known.votes
-            for link in doubtful_answers(votes, self.sets, self.model, self._merged, missing):
+            rest = self.settings.rest if rest is None else rest
+            for link in doubtful_answers(
+                votes, self.sets, self.model, self._merged, missing, self.settings
+            ):
                 yield self._repeat(state, link, shut, rest)
 
     def _chances(self, rate: float) -> FloatArray:
@@ -374,16 +437,23 @@ class SuperpacD(Strategy):
                 if a >= 0 and b >= 0:
                     cuts[a, b] -= self._known.votes.net(cut.i, cut.j)
         return merge_chances(
-            model.mutual, model.differ, cuts, self._small(), model.mass, model.K, rate
+            model.mutual,
+            model.differ,
+            cuts,
+            self._small(),
+            model.mass,
+            model.K,
+            rate,
+            self.settings,
         )
 
     def _worth(self, mended: float, unsettled: float) -> bool:
         """Whether two sets are asked about to know the number of clusters."""
-        worth = min(WORTH, max(unsettled, LEAST))
+        worth = min(self.settings.merge_worth, max(unsettled, self.settings.merge_worth_least))
         return self.problem.auto and not self.sets.between_sets and mended > worth
 
     def _small(self) -> BoolArray:
-        return self.model.mass < SMALL * self.problem.n / self.model.K
+        return self.model.mass < self.settings.small_set * self.problem.n / self.model.K
 
     def _settle(
         self, state: State, shut: set[int], among: IntArray, last: bool = False
@@ -394,21 +464,22 @@ class SuperpacD(Strategy):
         if count < 2:
             return
         upper = np.triu(self._chances(self._known.votes.rate), 1)
-        small = SMALL * self.problem.n / K
+        small = self.settings.small_set * self.problem.n / K
         forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
         unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
         at_stake = np.minimum(model.mass, model.mass[:, None])
         order = upper * at_stake if self.problem.auto else telling(upper, model.standing)
-        for flat in np.argsort(-order, axis=None, kind="stable")[:50]:
+        for flat in np.argsort(-order, axis=None, kind="stable")[: self.settings.merge_candidates]:
             a, b = divmod(int(flat), count)
             chance = float(upper[a, b])
             stake = float(at_stake[a, b])
+            likely = chance >= self.settings.merge_chance
             if chance <= 0:
                 return
             if stake < small:
                 if not last and chance * stake < unsettled:
                     continue
-            elif not (chance >= MERGE or forced or last or self._worth(chance * stake, unsettled)):
+            elif not (likely or forced or last or self._worth(chance * stake, unsettled)):
                 continue
             yield self._join_question(state, a, b, chance, shut)
 
@@ -421,7 +492,7 @@ class SuperpacD(Strategy):
                 i, j = cut.i, cut.j
                 between = {int(model.place[i]), int(model.place[j])} == {a, b}
                 once = between and self._known.votes.net(i, j) == -1
-                question = self._repeat(state, cut, shut, REST) if once else None
+                question = self._repeat(state, cut, shut, self.settings.rest) if once else None
                 if question is not None:
                     return question
             return None

@@ -8,7 +8,7 @@ out what a point says about itself: a wrong point must not vouch for itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -283,6 +283,8 @@ class KernelView(View):
         Landmarks, width, ridge.
     seed : int, default=0
         Draws the landmarks.
+    remember : callable, optional
+        ``remember(what, make)`` gives what was kept on disk, or makes it.
 
     References
     ----------
@@ -296,25 +298,22 @@ class KernelView(View):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(self, X: FloatArray, settings: Settings, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        X: FloatArray,
+        settings: Settings,
+        *,
+        seed: int = 0,
+        remember: Callable[[str, Callable[[], Mapping[str, Any]]], Mapping[str, Any]] | None = None,
+    ) -> None:
         super().__init__(X.shape[0], settings)
-        rng = np.random.default_rng([seed, 77])  # a stream that no other draw takes from
-        marks = X[np.sort(rng.permutation(self.n)[: settings.landmarks])]
-        between = _squared_distances(marks, marks)
-        rank = min(settings.kernel_neighbour, marks.shape[0] - 1)
-        width = float(np.median(np.partition(between, rank, axis=1)[:, rank]))
-        if width <= 0:
-            positive = between[between > 0]
-            width = float(positive.mean()) if positive.size else 1.0
-        inner = np.exp(-between / width)
-        inner[np.diag_indices_from(inner)] += settings.kernel_jitter
-        L = cholesky(inner, lower=True)
-        features = solve_triangular(L, np.exp(-_squared_distances(X, marks) / width).T, lower=True)
-        second = features @ features.T
-        second[np.diag_indices_from(second)] += settings.ridge
-        R = cholesky(second, lower=True)
-        # hat matrix = Z Z'; single precision is ample for a vote
-        self._Z = np.ascontiguousarray(solve_triangular(R, features, lower=True).T, np.float32)
+
+        def make() -> dict[str, NDArray[Any]]:
+            return {"Z": _kernel_features(X, settings, seed)}
+
+        large = X.shape[0] * settings.landmarks * 4 > settings.kernel_keep
+        kept = make() if remember is None or large else remember(f"kernel {seed} {settings}", make)
+        self._Z = kept["Z"]
         own = np.einsum("ij,ij->i", self._Z, self._Z).astype(np.float64)
         self._own = np.minimum(own, settings.own_vote_most)
 
@@ -334,6 +333,26 @@ class KernelView(View):
     def _column(self, key: int, mask: BoolArray) -> FloatArray:
         vote = (self._Z @ self._sums[key]).astype(np.float64)
         return (vote - self._own * mask) / (1 - self._own)
+
+
+def _kernel_features(X: FloatArray, settings: Settings, seed: int) -> NDArray[np.float32]:
+    """Factor Z of the hat matrix Z Z'; single precision is ample for a vote."""
+    rng = np.random.default_rng([seed, 77])  # a stream that no other draw takes from
+    marks = X[np.sort(rng.permutation(X.shape[0])[: settings.landmarks])]
+    between = _squared_distances(marks, marks)
+    rank = min(settings.kernel_neighbour, marks.shape[0] - 1)
+    width = float(np.median(np.partition(between, rank, axis=1)[:, rank]))
+    if width <= 0:
+        positive = between[between > 0]
+        width = float(positive.mean()) if positive.size else 1.0
+    inner = np.exp(-between / width)
+    inner[np.diag_indices_from(inner)] += settings.kernel_jitter
+    L = cholesky(inner, lower=True)
+    features = solve_triangular(L, np.exp(-_squared_distances(X, marks) / width).T, lower=True)
+    second = features @ features.T
+    second[np.diag_indices_from(second)] += settings.ridge
+    R = cholesky(second, lower=True)
+    return np.ascontiguousarray(solve_triangular(R, features, lower=True).T, np.float32)
 
 
 def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
