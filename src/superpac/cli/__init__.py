@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 
 from superpac.cli import data
-from superpac.cli.advise import advise
 from superpac.cli.audit import audit
 from superpac.cli.cluster import cluster
 from superpac.cli.label import label
@@ -36,7 +35,6 @@ app.command()(audit)
 app.command()(suspects)
 app.command()(label)
 app.command()(reproduce)
-app.command()(advise)
 
 
 def _show_version(wanted: bool) -> None:
