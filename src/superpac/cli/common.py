@@ -147,6 +147,10 @@ def parse_options(pairs: list[str] | None) -> dict[str, Any]:
     return options
 
 
+# options of read_data, and what their values are
+DATA_OPTIONS = {"labels": str, "ids": str, "size": str, "colour": bool, "standardise": bool}
+
+
 def read_data(
     what: str,
     *,
@@ -172,7 +176,10 @@ def read_data(
 
 def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | bool]]:
     """Load what the data options describe, with what a session notes down to load it again."""
+    from superpac.session.item_names import remember
+
     items = read_data(what, **options)
+    remember(items)
     where = str(Path(what).resolve()) if Path(what).exists() else what
     return items, {"what": where, **{name: given for name, given in options.items() if given}}
 

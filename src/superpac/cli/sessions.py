@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,7 @@ from superpac.session import exports
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 
 if TYPE_CHECKING:
+    from superpac.data import Dataset
     from superpac.session.questions import Question
     from superpac.session.session import Session
     from superpac.store import Store
@@ -56,11 +57,20 @@ def load_session(store: Store, name: str, data: str | None = None) -> Session:
     log = store.open(name)
     source = log.info.source
     recipe = dict(source) if isinstance(source, dict) else {"what": source}
-    what = data or recipe.pop("what", None)
-    if not what:
-        raise InputError(f"Where are the data of {name!r}? Say it with --data.")
-    recipe.pop("what", None)
-    return Session.open(common.read_data(what, **recipe), log)
+    what = data or recipe.get("what")
+    # what an archive from elsewhere says is not trusted to be of the right kind
+    options: dict[str, Any] = {
+        option: value
+        for option, value in recipe.items()
+        if isinstance(value, common.DATA_OPTIONS.get(option, ()))
+    }
+
+    def read() -> Dataset:
+        if not isinstance(what, str) or not what:
+            raise InputError(f"Where are the data of {name!r}? Say it with --data.")
+        return common.read_source(what, **options)[0]
+
+    return Session.open(read, log)
 
 
 def new(
@@ -127,7 +137,7 @@ def ask(
             current.tell,
             console=Console(),
             annotator=annotator,
-            heading=lambda: f"[{current.fold.state.n_answers} answered]",
+            heading=lambda: f"[{current.state.n_answers} answered]",
             go_on=f"superpac ask {session}",
             skipping=True,
         )
@@ -161,7 +171,7 @@ def status(
     model: Annotated[
         bool,
         typer.Option(
-            "--model", help="Also build the model, for the error left and a number of clusters."
+            "--model", help="Build the model too: error left, how sure the number of clusters is."
         ),
     ] = False,
     data: common.MovedOption = None,
@@ -170,20 +180,14 @@ def status(
 ) -> None:
     """Say how far a session is.
 
-    Without --model everything comes from the answers alone, so it takes no time on any data.
+    Without --model everything is counted from the answers, at once on any data.
     """
-    from superpac.answers.state import Fold
-    from superpac.session.progress import progress_of
-
     with opened(store, read_only=True) as kept:
-        log = kept.open(session)
-        if model:
-            figures = load_session(kept, session, data).progress()
-        else:
-            fold = Fold(log.info.n_items)
-            fold.take_all(log.events())
-            figures = progress_of(fold, log.info.spec["n_clusters"])
-    found = {"session": log.info.name, **figures}
+        current = load_session(kept, session, data)
+        found = {"session": current.log.info.name, **current.progress(model=model)}
+    if not model:
+        for figure in ("clusters_sure", "error_left"):
+            del found[figure]
     if as_json:
         common.print_json(found)
         return
@@ -192,9 +196,9 @@ def status(
 
         found["error_left"] = in_words(found["error_left"])
     for key, value in found.items():
-        common.say(f"{key.replace('_', ' '):<12} {'-' if value is None else value}")
+        common.say(f"{key.replace('_', ' '):<13} {'-' if value is None else value}")
     if not model:
-        common.say(f"For the error left: superpac status {session} --model", "dim")
+        common.say(f"How many items may be wrong: superpac status {session} --model", "dim")
 
 
 def undo(

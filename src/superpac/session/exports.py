@@ -147,15 +147,15 @@ def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
 
 def answer_rows(session: Labelled) -> Iterator[dict[str, Any]]:
     """Standing answers, one dict each."""
-    ids = session.data.ids
+    names = session.state.names or session.data.ids
     for event in session.history.standing():
         body = event.body
         yield {
             "seq": event.seq,
             "i": int(body["i"]),
             "j": int(body["j"]),
-            "item_i": str(ids[body["i"]]),
-            "item_j": str(ids[body["j"]]),
+            "item_i": str(names[body["i"]]),
+            "item_j": str(names[body["j"]]),
             "answer": body["answer"],
             "annotator": event.annotator,
             "at": event.at,
