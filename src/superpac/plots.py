@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from superpac.data import Dataset
+from superpac.errors import InputError
+from superpac.optional import require
+from superpac.session.exports import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from superpac.data import Dataset
 
 # Okabe & Ito's palette first: it can be told apart by most colour-blind people.
 COLOURS = (
@@ -24,12 +32,32 @@ def colour(k: int) -> str:
     return COLOURS[k % len(COLOURS)]
 
 
-def save(figure: Figure, path: str | Path) -> Path:
+def check_format(path: str | Path) -> str:
+    """Give the format that a picture's ending asks for, PNG without one; refuse an unknown one."""
+    require("plots", "A picture")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    form = Path(path).suffix.lstrip(".").lower() or "png"
+    known = FigureCanvasBase.get_supported_filetypes()
+    if form not in known:
+        raise InputError(f"{path}: pictures end in one of: {', '.join(sorted(known))}. Name it so.")
+    return form
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Make an empty figure without any global state."""
+    require("plots", "A picture")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _save(figure: Figure, path: str | Path) -> Path:
     """Write a figure, making its folder."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=110, bbox_inches="tight", facecolor="white")
-    return target
+    form, content = check_format(path), BytesIO()
+    figure.savefig(content, format=form, dpi=110, bbox_inches="tight", facecolor="white")
+    target = Path(path) if Path(path).suffix else Path(f"{path}.{form}")
+    return write_whole(target, content.getvalue())
 
 
 def draw_clusters(
@@ -60,14 +88,14 @@ def draw_clusters(
     title : str
         Headline.
     per_cluster, max_clusters : int
-        Items a row, rows at most.
+        Items per row, rows at most.
 
     Returns
     -------
     Path
     """
     shown = np.argsort(-np.bincount(clusters), kind="stable")[:max_clusters]
-    figure = Figure(figsize=(13, max(4.5, 0.52 * shown.size)), layout="constrained")
+    figure = _figure(13, max(4.5, 0.52 * shown.size))
     wall, scatter = figure.subplots(1, 2, width_ratios=[1.7, 1])
     canvas = np.full((shown.size * TILE, per_cluster * TILE, 3), 255, dtype=np.uint8)
     for r, c in enumerate(shown):
@@ -96,11 +124,11 @@ def draw_clusters(
     scatter.set_axis_off()
     scatter.set_title("all items (spectral embedding)", fontsize=10, loc="left")
     figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-    return save(figure, path)
+    return _save(figure, path)
 
 
 def flatten(rows: NDArray) -> NDArray[np.float64]:
-    """Two coordinates a point: the leading principal axes of the embedding rows."""
+    """Two coordinates per point: the leading principal axes of the embedding rows."""
     centred = rows - rows.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     flat = centred @ axes[:2].T
@@ -133,7 +161,7 @@ def draw_curves(
     -------
     Path
     """
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
+    figure = _figure(7, 4.2)
     axes = figure.subplots()
     for n, (name, trials) in enumerate(curves.items()):
         longest = max(len(t) for t in trials)
@@ -153,4 +181,4 @@ def draw_curves(
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     axes.set_title(title, loc="left", fontweight="bold")
-    return save(figure, path)
+    return _save(figure, path)

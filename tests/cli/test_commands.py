@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from PIL import Image
 
 from command_line import superpac
 from superpac.data.synthetic import make_subspaces
+
+STORES = Path(__file__).parents[1] / "store" / "assets"
 
 
 @pytest.fixture(autouse=True)
@@ -83,15 +86,71 @@ def test_a_folder_of_pictures_is_clustered(tmp_path):
         (("simulate", "digits", "--wrong", "0.9", "-a", "tsc"), "0.9"),
         (("ask", "nothing", "--store", "missing.sqlite3"), "no sessions"),
         (("import", "missing.zip", "--store", "x.sqlite3"), "missing.zip"),
+        (("cluster", "digits", "-k", "3", "-o", "file/out.csv"), "file is not a folder"),
+        (("cluster", "digits", "-k", "3", "-o", "."), "it is a folder"),
+        (("cluster", "digits", "-k", "3", "--plot", "out.xyz"), "png"),
+        (("cluster", "digits", "-k", "3", "--plot", "file/out.png"), "file is not a folder"),
+        (("simulate", "digits", "--plot", "out.xyz"), "png"),
+        (("theory", "--plot", "out.xyz"), "png"),
+        (("reproduce", "sonar", "--out", "file/out"), "file is not a folder"),
+        (("data", "show", "digits", "--out", "file/out.png"), "file is not a folder"),
+        (("new", "digits", "-k", "3", "--store", "file/out.sqlite3"), "no folder"),
+        (("export", "x", "-o", "out.xyz", "--store", "file"), "xyz"),
+        (("export", "x", "-o", "file/out.csv", "--store", "file"), "file is not a folder"),
+        (("new", "digits", "-k", "3"), "file is not a folder"),
+        (("sessions", "--store", "mysql://host/name"), "mysql"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_no_traceback(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SUPERPAC_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file" / "data"))
+    (tmp_path / "file").write_text("not a folder")
     done = superpac(*words, check=False)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
     assert len(done.stderr.strip().splitlines()) <= 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("clutser", "digits"), "Did you mean 'cluster'?"),
+        (("cluster", "digits", "-k", "0"), "-k"),
+        (("cluster", "digits", "-k", "many"), "-k"),
+        (("cluster", "digits"), "-k"),
+        (("cluster", "digits", "-k", "3", "--seed", "-1"), "--seed"),
+        (("cluster", "digits", "-k", "3", "--sead", "1"), "--sead"),
+        (("simulate", "digits", "-k", "some"), "nor 'auto'"),
+        (("simulate", "digits", "--jobs", "0"), "--jobs"),
+        (("simulate", "digits", "--trials", "0"), "--trials"),
+        (("audit", "digits", "--sample", "0"), "--sample"),
+        (("label", "digits", "-k", "3", "--port", "70000"), "--port"),
+    ],
+)
+def test_a_wrong_option_is_named(words, said):
+    done = superpac(*words, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_an_old_store_names_the_command_that_upgrades_it(tmp_path):
+    shutil.copyfile(STORES / "schema-0001.sqlite3", tmp_path / "old.sqlite3")
+    refused = superpac("sessions", "--store", tmp_path / "old.sqlite3", check=False)
+    assert refused.returncode == 2
+    command = refused.stderr.strip().partition(": superpac ")[2]
+    assert "kept as" in superpac(*command.split()).stdout
+    assert "frozen" in superpac("sessions", "--store", tmp_path / "old.sqlite3").stdout
+
+
+def test_a_graph_in_pieces_is_told_in_a_sentence(tmp_path):
+    X = np.repeat(np.eye(6), 5, axis=0)
+    np.save(tmp_path / "points.npy", X)
+    done = superpac("cluster", tmp_path / "points.npy", "-k", 2, "-a", "tsc:q=2", "--json")
+    assert json.loads(done.stdout)["components"] == 6
+    assert done.stderr.startswith("The affinity graph has 6 connected components for 2 clusters")
 
 
 def test_simulate_prints_trials_and_their_mean(planes, tmp_path):
@@ -193,8 +252,9 @@ def test_until_stops_asking_and_simulating(planes, tmp_path):
     assert 0 < trial["curve"][-1][0] < 200
     assert "stopped by the estimate" in superpac("simulate", planes, *made, "--until", 0.08).stdout
     superpac("new", planes, *made, "--name", "planes", *store)
-    assert "in a wrong cluster" in superpac("status", "planes", *store).stdout
-    left = json.loads(superpac("status", "planes", "--json", *store).stdout)["error_left"]
+    left = json.loads(superpac("status", "planes", "--model", "--json", *store).stdout)[
+        "error_left"
+    ]
     assert 0 <= left["low"] <= left["estimate"] <= left["high"]
     done = superpac("ask", "planes", "--until", "99%", *store)
     assert "Enough: about" in done.stdout

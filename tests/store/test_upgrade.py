@@ -36,7 +36,7 @@ def test_a_frozen_store_opens_after_the_command_it_names(frozen: Path, memory_fo
     shutil.copyfile(frozen, path)
     if frozen in OLD:
         for options in ({}, {"read_only": True}):
-            with pytest.raises(StoreError, match=f"superpac store upgrade {path}"):
+            with pytest.raises(StoreError, match=f"superpac store upgrade --store {path}"):
                 open_store(path, **options)  # type: ignore[arg-type]
         assert path.read_bytes() == frozen.read_bytes()
         copy = upgrade_store(path)
@@ -82,7 +82,7 @@ def test_postgres_is_upgraded_by_the_same_command(postgres_server) -> None:
     with engine.begin() as connection:
         migrate.upgrade(connection, "0001")
     engine.dispose()
-    with pytest.raises(StoreError, match="superpac store upgrade postgresql://"):
+    with pytest.raises(StoreError, match="superpac store upgrade --store postgresql://"):
         open_store(url)
     upgrade_store(url)
     with open_store(url) as store:

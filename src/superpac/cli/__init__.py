@@ -1,46 +1,101 @@
-"""The command line: ``superpac --help`` lists what it can do."""
+"""The command line: ``superpac --help`` lists what it can do.
+
+A command is imported when it is used: one that reads a log should not wait for compilers to load.
+"""
 
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
 
-from superpac.cli import data
-from superpac.cli.advise import advise
-from superpac.cli.audit import audit
-from superpac.cli.cluster import cluster
-from superpac.cli.label import label
-from superpac.cli.reproduce import reproduce
-from superpac.cli.sessions import register as register_sessions
-from superpac.cli.simulate import simulate
-from superpac.cli.suspects import suspects
-from superpac.cli.theory import theory
 from superpac.errors import SuperpacError
 
+# name -> where it is, as module:function, and the first line of its help
+COMMANDS = {
+    "cluster": ("cluster:cluster", "Cluster DATA from an affinity, without asking anybody."),
+    "label": ("label:label", "Answer questions about DATA in the browser; run it again to go on."),
+    "new": ("sessions:new", "Begin a session on DATA."),
+    "ask": (
+        "sessions:ask",
+        "Ask in the terminal: s same, d different, u unsure, k skip, z undo, q quit.",
+    ),
+    "sessions": ("sessions:sessions", "List the sessions that are kept."),
+    "status": ("sessions:status", "Say how far a session is."),
+    "undo": ("sessions:undo", "Take back the last answer, or put it back."),
+    "audit": (
+        "audit:audit",
+        "Ask about a random sample: how many items are in a wrong cluster, with a 95% interval.",
+    ),
+    "suspects": (
+        "suspects:suspects",
+        "List answers that contradict each other or do not fit, and what to take back.",
+    ),
+    "export": ("sessions:export", "Write clusters, answers or the whole session to a file."),
+    "import": (
+        "sessions:import_",
+        "Bring in a session from an archive; its log arrives bit for bit.",
+    ),
+    "verify": ("sessions:verify", "Check a session's log, event by event."),
+    "store": ("sessions:store_tools", "The file or database that sessions are kept in."),
+    "data": ("data:app", "List, look at and import data."),
+    "simulate": (
+        "simulate:simulate",
+        "Answer DATA's questions from its true classes and report the error after each.",
+    ),
+    "reproduce": (
+        "reproduce:reproduce",
+        "Run the paper's experiments again, judge its ten claims and write a report.",
+    ),
+    "theory": (
+        "theory:theory",
+        "Check Theorem 1's bound on the margin and the Corollary's ordering, and draw them.",
+    ),
+}
+
+
+class Commands(TyperGroup):
+    """Lists the commands from the table, and imports the one that is to run."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, (_, words) in COMMANDS.items():
+            self.add_command(TyperCommand(name, help=words))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is named first."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if found and name else None, rest
+
+
+def load_command(name: str) -> Any:
+    """Import a command and build what parses its options."""
+    module, attribute = COMMANDS[name][0].split(":")
+    target = getattr(import_module(f"superpac.cli.{module}"), attribute)
+    if not isinstance(target, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(target)
+        target = alone
+    command = typer.main.get_command(target)
+    command.name = name
+    return command
+
+
 app = typer.Typer(
-    help="Clustering with as few human answers as possible.",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(data.app, name="data")
-app.command()(cluster)
-app.command()(simulate)
-app.command()(theory)
-register_sessions(app)
-app.command()(audit)
-app.command()(suspects)
-app.command()(label)
-app.command()(reproduce)
-app.command()(advise)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"superpac {version('superpac')}")
         raise typer.Exit
 
@@ -59,8 +114,10 @@ def main() -> None:
     try:
         app()
     except SuperpacError as error:
-        Console(stderr=True).print(str(error), style="bold red", markup=False, highlight=False)
+        from superpac.cli.common import say
+
+        say(str(error), "bold red", stderr=True)
         sys.exit(2)
     except KeyboardInterrupt:
-        Console(stderr=True).print("Stopped.")
+        typer.echo("Stopped.", err=True)
         sys.exit(130)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.console import Console
 
-from superpac.affinity.base import unit_rows
-from superpac.affinity.registry import make_affinity
 from superpac.cli import common
-from superpac.data import Dataset
-from superpac.errors import DisconnectedGraphWarning
-from superpac.graph.spectral import cluster_rows, spectral_embedding
-from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
-from superpac.plots import draw_clusters
-from superpac.session.exports import write_labels
-from superpac.subspaces.geometry import choose_dim, fit_bases, margins, residuals
+from superpac.session.spec import DEFAULT_AFFINITY
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from superpac.data import Dataset
 
 
 def cluster(
     data: common.DataArgument,
     k: common.ClustersOption,
-    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    affinity: common.AffinityOption = DEFAULT_AFFINITY,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write item and cluster here, as CSV.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            callback=common.check_file,
+            help="Write item and cluster here, as CSV.",
+        ),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture of the clusters here.")] = None,
+    plot: common.PlotOption = None,
     dim: Annotated[int | None, typer.Option(min=1, help="Subspace dimension, for --plot.")] = None,
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
@@ -40,6 +40,12 @@ def cluster(
     as_json: common.JsonOption = False,
 ) -> None:
     """Cluster DATA from an affinity, without asking anybody."""
+    import numpy as np
+
+    from superpac.affinity.registry import make_affinity
+    from superpac.graph.spectral import cluster_rows, spectral_embedding
+    from superpac.session.exports import write_labels
+
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
             items = common.read_data(
@@ -63,29 +69,47 @@ def cluster(
         "seconds": stages.seconds,
     }
     if found.n_components > k:
-        warnings.warn(
+        common.say(
             f"The affinity graph has {found.n_components} connected components for {k} clusters; "
             "small ones were placed arbitrarily. Use more neighbours (a larger q, k or gamma).",
-            DisconnectedGraphWarning,
-            stacklevel=1,
+            stderr=True,
         )
     if output is not None:
         write_labels(output, items, clusters)
         result["output"] = str(output)
     if plot is not None:
-        X = unit_rows(items.points())
-        d = dim or items.default_dim or choose_dim(X, clusters, k, max_dim=min(20, X.shape[1]))
-        sureness = margins(residuals(X, fit_bases(X, clusters, k, d)))
-        draw_clusters(plot, items, clusters, found.rows(), sureness, title=_headline(result))
-        result["plot"] = str(plot)
+        drawn = _draw(plot, items, clusters, found.rows(), k, dim, title=_headline(result))
+        result["plot"] = str(drawn)
     if as_json:
         common.print_json(result)
     else:
         _say(result)
 
 
+def _draw(
+    plot: Path,
+    items: Dataset,
+    clusters: np.ndarray,
+    rows: np.ndarray,
+    k: int,
+    dim: int | None,
+    title: str,
+) -> Path:
+    """Draw the clusters, the items first that lie closest to their cluster's subspace."""
+    from superpac.affinity.base import unit_rows
+    from superpac.plots import draw_clusters
+    from superpac.subspaces.geometry import choose_dim, fit_bases, margins, residuals
+
+    X = unit_rows(items.points())
+    d = dim or items.default_dim or choose_dim(X, clusters, k, max_dim=min(20, X.shape[1]))
+    sureness = margins(residuals(X, fit_bases(X, clusters, k, d)))
+    return draw_clusters(plot, items, clusters, rows, sureness, title=title)
+
+
 def measure(items: Dataset, clusters: np.ndarray) -> dict[str, float | None]:
     """Error, ARI and NMI; null without truth."""
+    from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
+
     if items.y is None:
         return {"error": None, "ari": None, "nmi": None}
     return {
@@ -103,16 +127,13 @@ def _headline(result: dict[str, Any]) -> str:
 
 
 def _say(result: dict[str, Any]) -> None:
-    console = Console(highlight=False)
-    console.print(_headline(result), markup=False, style="bold")
+    common.say(_headline(result), "bold")
     took = ", ".join(f"{name} {s:.1f} s" for name, s in result["seconds"].items())
-    console.print(
-        f"{result['affinity']}, {result['components']} component(s); {took}", markup=False
-    )
+    common.say(f"{result['affinity']}, {result['components']} component(s); {took}")
     if result["ari"] is not None:
-        console.print(
+        common.say(
             f"error {100 * result['error']:.1f}%  ARI {result['ari']:.3f}  NMI {result['nmi']:.3f}"
         )
     for what in ("output", "plot"):
         if what in result:
-            console.print(f"Written: {result[what]}", markup=False, soft_wrap=True)
+            common.say(f"Written: {result[what]}")

@@ -1,27 +1,25 @@
-"""What several commands share: data options, progress on the terminal, JSON."""
+"""What several commands share: their options, reading data, progress and printing."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from superpac.data import Dataset, load
-from superpac.data.image_folder import parse_size
-from superpac.session.spec import AUTO, DEFAULT_AFFINITY
+from superpac.errors import InputError
+from superpac.session.spec import AUTO
 
-DataArgument = Annotated[
-    str, typer.Argument(metavar="DATA", help="A benchmark's name, a file, or an image folder.")
-]
-ClustersOption = Annotated[int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from superpac.data import Dataset
 
 
 def parse_clusters(text: str) -> int | str:
@@ -37,6 +35,39 @@ def parse_clusters(text: str) -> int | str:
     return count
 
 
+def check_folder(path: Path | None) -> Path | None:
+    """Refuse a folder that cannot be made or written to, before the work begins."""
+    if path is not None:
+        there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+        if not there.is_dir():
+            raise InputError(f"{path} cannot be written: {there} is not a folder; name another.")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise InputError(f"{path} cannot be written: no permission in {there}; name another.")
+    return path
+
+
+def check_file(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written, before the work begins."""
+    if path is not None:
+        if path.is_dir():
+            raise InputError(f"{path} cannot be written: it is a folder; name a file in it.")
+        check_folder(path.parent)
+    return path
+
+
+def check_picture(path: Path | None) -> Path | None:
+    """Refuse a picture that cannot be drawn or written, before the work begins."""
+    if path is not None:
+        from superpac.plots import check_format
+
+        check_format(path)
+    return check_file(path)
+
+
+DataArgument = Annotated[
+    str, typer.Argument(metavar="DATA", help="A benchmark's name, a file, or an image folder.")
+]
+ClustersOption = Annotated[int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")]
 OpenClustersOption = Annotated[
     Any,
     typer.Option(
@@ -64,7 +95,10 @@ ColourOption = Annotated[bool, typer.Option("--colour", help="Keep the colours o
 StandardiseOption = Annotated[
     bool, typer.Option("--standardise", help="Scale columns to mean 0 and variance 1.")
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, max=2**31 - 1, help="Same seed, same result.")
+]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Trials at once on this machine.")]
 UntilOption = Annotated[
     str | None,
     typer.Option(
@@ -79,9 +113,42 @@ DimOption = Annotated[
     int | None, typer.Option("--dim", "-d", min=1, help="Dimension of the subspaces.")
 ]
 NameOption = Annotated[str | None, typer.Option("--name", help="What to call the session.")]
+AnnotatorOption = Annotated[str, typer.Option("--as", help="Your name.")]
+SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="Its name or id.")]
+MovedOption = Annotated[
+    str | None, typer.Option("--data", help="Where the data are now, if they have moved.")
+]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store", help="File or PostgreSQL address; by default SUPERPAC_STORE or your own file."
+    ),
+]
+PLOT = typer.Option("--plot", callback=check_picture, help="Write a picture of the result here.")
+PlotOption = Annotated[Path | None, PLOT]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
-__all__ = ["DEFAULT_AFFINITY"]
+
+def parse_options(pairs: list[str] | None) -> dict[str, Any]:
+    """Turn ``NAME=VALUE`` texts into options of a strategy; numbers become numbers."""
+    options: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise InputError(f"An option is written NAME=VALUE. Got {pair!r} instead.")
+        for kind in (int, float):
+            try:
+                options[name] = kind(value)
+                break
+            except ValueError:
+                continue
+        else:
+            options[name] = {"true": True, "false": False, "none": None}.get(value.lower(), value)
+    return options
+
+
+# options of read_data, and what their values are
+DATA_OPTIONS = {"labels": str, "ids": str, "size": str, "colour": bool, "standardise": bool}
 
 
 def read_data(
@@ -94,6 +161,9 @@ def read_data(
     standardise: bool = False,
 ) -> Dataset:
     """Load what the data options describe."""
+    from superpac.data import load
+    from superpac.data.image_folder import parse_size
+
     return load(
         what,
         labels=labels,
@@ -104,30 +174,29 @@ def read_data(
     )
 
 
-def read_source(
-    what: str,
-    *,
-    labels: str | None,
-    ids: str | None,
-    size: str | None,
-    colour: bool,
-    standardise: bool,
-) -> tuple[Dataset, dict[str, str | bool]]:
+def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | bool]]:
     """Load what the data options describe, with what a session notes down to load it again."""
-    items = read_data(
-        what, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
-    )
+    from superpac.session.item_names import remember
+
+    items = read_data(what, **options)
+    remember(items)
     where = str(Path(what).resolve()) if Path(what).exists() else what
-    given = {"labels": labels, "ids": ids, "size": size}
-    source: dict[str, str | bool] = {key: value for key, value in given.items() if value}
-    source |= {key: True for key, on in (("colour", colour), ("standardise", standardise)) if on}
-    return items, {"what": where, **source}
+    return items, {"what": where, **{name: given for name, given in options.items() if given}}
 
 
 class Stages:
     """Named stages of a command: a bar for each on a terminal, and the seconds each took."""
 
     def __init__(self, quiet: bool = False) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
         self.seconds: dict[str, float] = {}
         console = Console(stderr=True)
         self._bar = Progress(
@@ -148,7 +217,7 @@ class Stages:
         self._bar.stop()
 
     @contextmanager
-    def stage(self, name: str, total: int | None = None) -> Iterator[Any]:
+    def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:
         """Time one stage; gives a ``progress(done, total)`` that moves its bar."""
         task = self._bar.add_task(name, total=total)
 
@@ -160,6 +229,14 @@ class Stages:
         self.seconds[name] = round(time.perf_counter() - begun, 4)
         self._bar.update(task, total=1, completed=1)
         self._bar.remove_task(task)
+
+
+def say(what: str | RenderableType, style: str = "", *, stderr: bool = False) -> None:
+    """Print a line as it is, or a table; lines are not broken, so that a path can be copied."""
+    from rich.console import Console
+
+    console = Console(stderr=stderr, markup=False, highlight=False)
+    console.print(what, style=style, soft_wrap=isinstance(what, str))
 
 
 def print_json(value: Any) -> None:

@@ -8,18 +8,14 @@ from typing import Annotated
 import typer
 
 from superpac.cli import common
-from superpac.cli.sessions import StoreOption, opened, store_address
-from superpac.cli.simulate import parse_options
-from superpac.session.spec import DEFAULT_STRATEGY, Spec
-from superpac.web import security
-from superpac.web.server import bind, serve
-from superpac.web.workspace import Workspace, check_spec, find_or_create
+from superpac.cli.sessions import opened, store_address
+from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 
 
 def label(
     data: common.DataArgument,
     k: common.OpenClustersOption,
-    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    affinity: common.AffinityOption = DEFAULT_AFFINITY,
     strategy: common.StrategyOption = DEFAULT_STRATEGY,
     dim: common.DimOption = None,
     option: common.StrategyOptionsOption = None,
@@ -30,7 +26,7 @@ def label(
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
     overlap: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of pairs that two people are asked.")
     ] = 0.0,
@@ -49,12 +45,16 @@ def label(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Answer questions about DATA in the browser; run it again to go on."""
+    from superpac.web import security
+    from superpac.web.server import bind, serve
+    from superpac.web.workspace import Workspace, check_spec, find_or_create
+
     address = security.check_bind(host, share=share, token_given=token_file is not None)
     token = security.new_token() if token_file is None else security.read_token(token_file)
     items, source = common.read_source(
         data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
     )
-    spec = Spec(k, affinity, strategy, parse_options(option or []), dim, seed)
+    spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
     check_spec(spec, len(items))
     with opened(store, create=True) as kept:
         log, resumed = find_or_create(kept, items, spec, name, source)
@@ -70,6 +70,6 @@ def label(
             sock,
             token,
             hosts=hosts,
-            announce=lambda url: typer.echo(f"{log.info.name} {verb} at {url}"),
+            announce=lambda url: common.say(f"{log.info.name} {verb} at {url}"),
             browser=browser,
         )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from superpac.cli import common
 from superpac.errors import InputError
-from superpac.research import figure_names, load_figure, read_results, run_figures
-from superpac.research.claims import judge
-from superpac.research.report import write_report
-from superpac.research.runner import RESULTS
+from superpac.optional import require
 
 QUICK_S = 24 * 60  # begin no trial later than this, so that a quick run ends within half an hour
 PAUSE_S = 30  # between lines where there is no terminal to draw a bar on
@@ -33,12 +29,16 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="Few trials and short budgets: under 30 minutes.")
     ] = False,
-    jobs: Annotated[int, typer.Option(min=1, help="Trials at once on this machine.")] = 2,
+    jobs: common.JobsOption = 2,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of results; a run that was stopped goes on there.")
+        Path | None,
+        typer.Option(
+            callback=common.check_folder,
+            help="Folder of results; a run that was stopped goes on there.",
+        ),
     ] = None,
     limit: Annotated[
         float | None,
@@ -53,7 +53,10 @@ def reproduce(
         str | None, typer.Option(metavar="NAMES", help="Only these panels, separated by commas.")
     ] = None,
     affinities: Annotated[
-        Path | None, typer.Option(help="Folder of affinities to keep and to take from.")
+        Path | None,
+        typer.Option(
+            callback=common.check_folder, help="Folder of affinities to keep and to take from."
+        ),
     ] = None,
     draw_only: Annotated[
         bool, typer.Option("--draw-only", help="Draw the report again from OUT/results.parquet.")
@@ -64,9 +67,16 @@ def reproduce(
     Finished trials are kept: the same command goes on where it was stopped. The report and the
     figures are drawn from one Parquet file.
     """
+    require("research", "superpac reproduce")
+    if dask is not None:
+        require("dask", "--dask")
+    from superpac.research import figure_names, load_figure, run_figures
+    from superpac.research.report import write_report
+    from superpac.research.runner import RESULTS
+
     if figure == "list":
         for name in figure_names():
-            typer.echo(f"{name:18} {load_figure(name).title}")
+            common.say(f"{name:18} {load_figure(name).title}")
         return
     root = out or Path("superpac-output") / ("reproduce-quick" if quick else "reproduce")
     if draw_only:
@@ -99,6 +109,9 @@ class _bar:
     """A bar with the time left on a terminal; elsewhere a line now and then."""
 
     def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
         self.console = Console(stderr=True)
         self.bar = Progress(
             TextColumn("trials"),
@@ -120,7 +133,7 @@ class _bar:
 
     def watch(self, done: int, total: int, left: float) -> None:
         """Show how far it is."""
-        words = "?" if np.isnan(left) else _duration(left)
+        words = "?" if math.isnan(left) else _duration(left)
         self.bar.update(self.task, completed=done, total=total, left=words)
         now = time.monotonic()
         if not self.console.is_terminal and (now - self.said > PAUSE_S or done == total):
@@ -139,7 +152,7 @@ def _duration(seconds: float) -> str:
     """
     if seconds < 90:
         return f"{seconds:.0f} s"
-    minutes = int(np.ceil(seconds / 60))
+    minutes = math.ceil(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
@@ -164,14 +177,16 @@ def _command(
 
 
 def _say(results: Path, page: Path) -> None:
-    console = Console(highlight=False)
+    from superpac.research import read_results
+    from superpac.research.claims import judge
+
     found = read_results(results)
     for claim in judge(found):
-        console.print(f"{claim.name:4} {claim.verdict}", markup=False)
+        common.say(f"{claim.name:4} {claim.verdict}")
     failed = int((found.table["status"] == "failed").sum())
     if failed:
-        console.print(f"{failed} trial(s) failed; the report says which and why.")
+        common.say(f"{failed} trial(s) failed; the report says which and why.")
     for missing in sorted({s["why"] for s in found.meta["skipped"]}):
-        console.print(f"Left out: {missing}", markup=False, soft_wrap=True)
-    console.print(f"Written: {results}", markup=False, soft_wrap=True)
-    console.print(f"Written: {page}", markup=False, soft_wrap=True)
+        common.say(f"Left out: {missing}")
+    common.say(f"Written: {results}")
+    common.say(f"Written: {page}")

@@ -6,32 +6,20 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import platformdirs
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from superpac.cli import common, terminal
-from superpac.cli.simulate import parse_options
-from superpac.data import Dataset
 from superpac.errors import InputError, NotFoundError
 from superpac.session import exports
-from superpac.session.session import Session
-from superpac.session.spec import DEFAULT_STRATEGY, Spec
-from superpac.session.stopping import in_words, parse_share, reached
-from superpac.store import Store, open_store, upgrade_store
+from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option("--store", help="File or PostgreSQL address [default: SUPERPAC_STORE or yours]."),
-]
-SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="Its name or id.")]
-DataOption = Annotated[
-    str | None, typer.Option("--data", help="Where the data are now, if they have moved.")
-]
+if TYPE_CHECKING:
+    from superpac.data import Dataset
+    from superpac.session.questions import Question
+    from superpac.session.session import Session
+    from superpac.store import Store
 
 
 def store_address(given: str | None) -> str:
@@ -39,7 +27,10 @@ def store_address(given: str | None) -> str:
     named = given or os.environ.get("SUPERPAC_STORE")
     if named:
         return named
+    import platformdirs
+
     folder = platformdirs.user_data_path("superpac")
+    common.check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return str(folder / "sessions.sqlite3")
 
@@ -53,27 +44,39 @@ def opened(given: str | None, *, read_only: bool = False, create: bool = False) 
         raise NotFoundError(
             f"There are no sessions yet at {address}; begin one with: superpac new DATA -k K."
         )
+    from superpac.store import open_store
+
     with open_store(address, read_only=read_only, create=create) as store:
         yield store
 
 
 def load_session(store: Store, name: str, data: str | None = None) -> Session:
-    """Open a session together with its data."""
+    """Open a session; its data are read when first needed."""
+    from superpac.session.session import Session
+
     log = store.open(name)
     source = log.info.source
     recipe = dict(source) if isinstance(source, dict) else {"what": source}
-    if data is not None:
-        recipe["what"] = data
-    if not recipe.get("what"):
-        raise InputError(f"Where are the data of {name!r}? Say it with --data.")
-    what = recipe.pop("what")
-    return Session.open(common.read_data(what, **recipe), log)
+    what = data or recipe.get("what")
+    # what an archive from elsewhere says is not trusted to be of the right kind
+    options: dict[str, Any] = {
+        option: value
+        for option, value in recipe.items()
+        if isinstance(value, common.DATA_OPTIONS.get(option, ()))
+    }
+
+    def read() -> Dataset:
+        if not isinstance(what, str) or not what:
+            raise InputError(f"Where are the data of {name!r}? Say it with --data.")
+        return common.read_source(what, **options)[0]
+
+    return Session.open(read, log)
 
 
 def new(
     data: common.DataArgument,
     k: common.OpenClustersOption,
-    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    affinity: common.AffinityOption = DEFAULT_AFFINITY,
     strategy: common.StrategyOption = DEFAULT_STRATEGY,
     dim: common.DimOption = None,
     option: common.StrategyOptionsOption = None,
@@ -84,71 +87,71 @@ def new(
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Begin a session on DATA."""
+    from superpac.session.session import Session
+
     items, source = common.read_source(
         data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
     )
-    spec = Spec(k, affinity, strategy, parse_options(option or []), dim, seed)
-    with opened(store, create=True) as kept:
-        session = _create(kept, items, spec, name, source)
-        typer.echo(
-            f"Session {session.log.info.name!r} is ready: superpac ask {session.log.info.name}"
-        )
-
-
-def _create(
-    store: Store, items: Dataset, spec: Spec, name: str | None, source: dict[str, str | bool]
-) -> Session:
-    with common.Stages() as stages, stages.stage("affinity") as progress:
-        return Session.create(items, spec, store=store, name=name, source=source, progress=progress)
+    spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
+    with (
+        opened(store, create=True) as kept,
+        common.Stages() as stages,
+        stages.stage("affinity") as progress,
+    ):
+        made = Session.create(items, spec, store=kept, name=name, source=source, progress=progress)
+    common.say(f"Session {made.log.info.name!r} is ready: superpac ask {made.log.info.name}")
 
 
 def ask(
-    session: SessionArgument,
-    data: DataOption = None,
-    annotator: Annotated[str, typer.Option("--as", help="Your name.")] = "",
+    session: common.SessionArgument,
+    data: common.MovedOption = None,
+    annotator: common.AnnotatorOption = "",
     until: common.UntilOption = None,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Ask in the terminal: s same, d different, u unsure, k skip, z undo, q quit."""
-    console = Console()
+    from rich.console import Console
+
+    from superpac.session.stopping import in_words, parse_share, reached
+
     enough = None if until is None else parse_share(until)
     with opened(store) as kept:
         current = load_session(kept, session, data)
-        while True:
-            done = current.progress()
-            if enough is not None and reached(done["error_left"], enough, current.spec.strategy):
-                console.print(f"Enough: {in_words(done['error_left'])}.", soft_wrap=True)
-                return
-            question = current.ask()
-            if question is None:
-                console.print("Everything is settled.")
-                return
-            prompt = f"[{done['questions']} answered] same/different/unsure/skip/undo/quit: "
-            key = terminal.put(
-                current,
-                question,
-                prompt,
-                console,
-                tell=current.tell,
-                annotator=annotator,
-                others="k",
-            )
-            if key == "k":
-                current.skip((question.i, question.j), annotator=annotator)
-            elif key == "q":
-                console.print(f"Kept. Go on with: superpac ask {session}")
-                return
+        ending = "Everything is settled."
+
+        def next_question() -> Question | None:
+            nonlocal ending
+            if enough is not None:
+                left = current.progress()["error_left"]
+                if reached(left, enough, current.spec.strategy):
+                    ending = f"Enough: {in_words(left)}."
+                    return None
+            return current.ask()
+
+        finished = terminal.converse(
+            current,
+            next_question,
+            current.tell,
+            console=Console(),
+            annotator=annotator,
+            heading=lambda: f"[{current.state.n_answers} answered]",
+            go_on=f"superpac ask {session}",
+            skipping=True,
+        )
+        if finished:
+            common.say(ending)
 
 
-def sessions(store: StoreOption = None) -> None:
+def sessions(store: common.StoreOption = None) -> None:
     """List the sessions that are kept."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("name", "items", "clusters", "strategy", "answers", "begun")
     with opened(store, read_only=True) as kept:
-        table = Table(title=None)
-        for heading in ("name", "items", "clusters", "strategy", "answers", "begun"):
-            table.add_column(heading)
         for found in kept.sessions():
             info = found.info
             cells = (
@@ -160,100 +163,117 @@ def sessions(store: StoreOption = None) -> None:
                 info.created_at[:16].replace("T", " "),
             )
             table.add_row(*(Text(c) for c in cells))
-        Console().print(table)
+    common.say(table)
 
 
 def status(
-    session: SessionArgument,
-    data: DataOption = None,
-    store: StoreOption = None,
+    session: common.SessionArgument,
+    model: Annotated[
+        bool,
+        typer.Option(
+            "--model", help="Build the model too: error left, how sure the number of clusters is."
+        ),
+    ] = False,
+    data: common.MovedOption = None,
+    store: common.StoreOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Say how far a session is."""
+    """Say how far a session is.
+
+    Without --model everything is counted from the answers, at once on any data.
+    """
     with opened(store, read_only=True) as kept:
         current = load_session(kept, session, data)
-        found = {"session": current.log.info.name, **current.progress()}
-        if as_json:
-            common.print_json(found)
-            return
+        found = {"session": current.log.info.name, **current.progress(model=model)}
+    if not model:
+        for figure in ("clusters_sure", "error_left"):
+            del found[figure]
+    if as_json:
+        common.print_json(found)
+        return
+    if model:
+        from superpac.session.stopping import in_words
+
         found["error_left"] = in_words(found["error_left"])
-        for key, value in found.items():
-            typer.echo(f"{key.replace('_', ' '):<12} {'-' if value is None else value}")
+    for key, value in found.items():
+        common.say(f"{key.replace('_', ' '):<13} {'-' if value is None else value}")
+    if not model:
+        common.say(f"How many items may be wrong: superpac status {session} --model", "dim")
 
 
 def undo(
-    session: SessionArgument,
+    session: common.SessionArgument,
     seq: Annotated[int | None, typer.Option("--seq", min=1, help="A particular answer.")] = None,
     redo: Annotated[bool, typer.Option("--redo", help="Put back what was undone last.")] = False,
-    data: DataOption = None,
-    store: StoreOption = None,
+    data: common.MovedOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Take back the last answer, or put it back."""
     with opened(store) as kept:
         current = load_session(kept, session, data)
         done = current.redo() if redo else current.undo(seq)
-        words = "Put back" if redo else "Took back"
-        typer.echo(f"{words} #{', #'.join(map(str, done))}." if done else "There is nothing to do.")
+    words = "Put back" if redo else "Took back"
+    common.say(f"{words} #{', #'.join(map(str, done))}." if done else "There is nothing to do.")
 
 
 def export(
-    session: SessionArgument,
+    session: common.SessionArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", help=f"{', '.join(exports.FORMATS)} or archive [default: ending]."
+            "--format",
+            help=f"{', '.join((*exports.FORMATS, *exports.FOLDERS))} or archive; "
+            "by default what the ending says.",
         ),
     ] = None,
-    data: DataOption = None,
-    store: StoreOption = None,
+    data: common.MovedOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Write clusters, answers or the whole session to a file."""
+    if form is None and output.suffix == ".zip":
+        form = "archive"
+    if form != "archive":
+        form = exports.check_form(output, form)
+    common.check_folder(output) if form in exports.FOLDERS else common.check_file(output)
     with opened(store, read_only=True) as kept:
-        if form == "archive" or (form is None and output.suffix == ".zip"):
+        if form == "archive":
             kept.export_archive(session, output)
         else:
             exports.export(load_session(kept, session, data), output, form)
-    typer.echo(f"Written: {output}")
+    common.say(f"Written: {output}")
 
 
 def import_(
     archive: Annotated[Path, typer.Argument(help="An archive made by superpac export.")],
     name: Annotated[str | None, typer.Option(help="Another name for it.")] = None,
-    store: StoreOption = None,
+    store: common.StoreOption = None,
 ) -> None:
     """Bring in a session from an archive; its log arrives bit for bit."""
     with opened(store, create=True) as kept:
         log = kept.import_archive(archive, name=name)
-        typer.echo(f"Session {log.info.name!r} is here with {log.head()[0]} events.")
+        common.say(f"Session {log.info.name!r} is here with {log.head()[0]} events.")
 
 
-def verify(session: SessionArgument, store: StoreOption = None) -> None:
+def verify(session: common.SessionArgument, store: common.StoreOption = None) -> None:
     """Check a session's log, event by event."""
     with opened(store, read_only=True) as kept:
         count, digest = kept.verify(session)
-        typer.echo(
-            f"{count} events, none changed, missing or added; the log ends in {digest[:16]}."
-        )
+    common.say(f"{count} events, none changed, missing or added; the log ends in {digest[:16]}.")
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    for command in (new, ask, sessions, status, undo, export, verify):
-        app.command()(command)
-    app.command("import")(import_)
-    tools = typer.Typer(
-        help="The file or database that sessions are kept in.", no_args_is_help=True
-    )
+store_tools = typer.Typer(add_completion=False, no_args_is_help=True)
 
-    @tools.command()
-    def upgrade(store: StoreOption = None) -> None:
-        """Bring a store made by an older version up to date."""
-        saved = upgrade_store(store_address(store))
-        typer.echo("Up to date." if saved is None else f"Upgraded; the old one is kept as {saved}.")
 
-    @tools.callback()
-    def about() -> None:
-        """Look after the place where sessions are kept."""
+@store_tools.callback()
+def _about() -> None:
+    """The file or database that sessions are kept in."""
 
-    app.add_typer(tools, name="store")
+
+@store_tools.command()
+def upgrade(store: common.StoreOption = None) -> None:
+    """Bring a store made by an older version up to date."""
+    from superpac.store import upgrade_store
+
+    saved = upgrade_store(store_address(store))
+    common.say("Up to date." if saved is None else f"Upgraded; the old one is kept as {saved}.")

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from joblib import Parallel, delayed
-from rich.console import Console
 
 from superpac.cli import common
-from superpac.data import Dataset
 from superpac.errors import InputError
-from superpac.plots import draw_curves
-from superpac.session.questions import Labelling
-from superpac.session.session import Session
-from superpac.session.spec import DEFAULT_STRATEGY, Spec
-from superpac.session.stopping import parse_share
-from superpac.simulation.clairvoyant import clairvoyant
-from superpac.simulation.loop import Run
-from superpac.simulation.loop import simulate as run_session
-from superpac.simulation.oracles import NoisyOracle, TruthOracle
+from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
+
+if TYPE_CHECKING:
+    from superpac.data import Dataset
+    from superpac.session.questions import Labelling
+    from superpac.simulation.loop import Run
 
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 
@@ -30,7 +22,7 @@ LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 def simulate(
     data: common.DataArgument,
     k: common.OpenClustersOption = None,
-    affinity: common.AffinityOption = common.DEFAULT_AFFINITY,
+    affinity: common.AffinityOption = DEFAULT_AFFINITY,
     strategy: common.StrategyOption = DEFAULT_STRATEGY,
     questions: Annotated[int, typer.Option("--questions", "-q", min=0, help="Budget.")] = 200,
     dim: common.DimOption = None,
@@ -54,11 +46,15 @@ def simulate(
     size: common.SizeOption = None,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
-    jobs: Annotated[int, typer.Option(help="Trials at once.")] = 2,
-    plot: Annotated[Path | None, typer.Option(help="Write the error curve here.")] = None,
+    jobs: common.JobsOption = 2,
+    plot: common.PlotOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Answer DATA's questions from its true classes and report the error after each."""
+    from joblib import Parallel, delayed
+
+    from superpac.session.stopping import parse_share
+
     items = common.read_data(data, labels=labels, ids=ids, size=size, standardise=standardise)
     if items.y is None:
         raise InputError(
@@ -69,7 +65,7 @@ def simulate(
     clusters = k or classes or items.n_classes
     if clusters is None:
         raise InputError("Say how many clusters there are with -k.")
-    spec = Spec(clusters, affinity, strategy, parse_options(option or []), dim, seed)
+    spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
     enough = None if until is None else parse_share(until)
     work = [
         delayed(trial)(
@@ -94,9 +90,11 @@ def simulate(
     report = summarise(runs, questions)
     report["spec"] = {**spec.to_dict(), "data": items.name, "wrong": wrong, "labelling": labelling}
     if plot is not None:
+        from superpac.plots import draw_curves
+
         title = f"{items.name}: {strategy} on {affinity}"
-        draw_curves(plot, {strategy: [run.error for run in runs]}, title=title)
-        report["plot"] = str(plot)
+        drawn = draw_curves(plot, {strategy: [run.error for run in runs]}, title=title)
+        report["plot"] = str(drawn)
     if as_json:
         common.print_json(report)
     else:
@@ -115,6 +113,11 @@ def trial(
     yardstick: bool = False,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
+    from superpac.session.session import Session
+    from superpac.simulation.clairvoyant import clairvoyant
+    from superpac.simulation.loop import simulate as run_session
+    from superpac.simulation.oracles import NoisyOracle, TruthOracle
+
     if classes or per_class:
         items = items.sample_classes(classes or items.n_classes or 1, per_class, spec.seed)
     else:
@@ -128,13 +131,14 @@ def trial(
     for name in ("error_left", "clusters", "clusters_sure"):
         run.facts[name] = progress[name]
     if yardstick:
-        fresh = Session.create(items, spec, affinity=session.problem.affinity)
-        run.facts["clairvoyant"] = clairvoyant(fresh, items.y, questions)
+        run.facts["clairvoyant"] = clairvoyant(session, items.y, questions)
     return run
 
 
 def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
     """Trials and their mean, as ``--json`` prints them."""
+    import numpy as np
+
     marks = sorted({*range(0, questions + 1, 50), questions})
     report: dict[str, Any] = {
         "trials": [
@@ -169,6 +173,9 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
 
 
 def _questions_to(runs: list[Run]) -> dict[str, dict[str, Any]]:
+    """Questions until the error is down to each level, and in how many trials it got there."""
+    import numpy as np
+
     to = {name: [run.questions_to(level) for run in runs] for name, level in LEVELS.items()}
     return {
         "questions_to": {
@@ -179,48 +186,31 @@ def _questions_to(runs: list[Run]) -> dict[str, dict[str, Any]]:
     }
 
 
-def parse_options(pairs: list[str]) -> dict[str, Any]:
-    """Turn ``NAME=VALUE`` texts into options; numbers become numbers."""
-    options: dict[str, Any] = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign or not name:
-            raise InputError(f"An option is written NAME=VALUE. Got {pair!r} instead.")
-        for kind in (int, float):
-            try:
-                options[name] = kind(value)
-                break
-            except ValueError:
-                continue
-        else:
-            options[name] = {"true": True, "false": False, "none": None}.get(value.lower(), value)
-    return options
-
-
 def _say(report: dict[str, Any]) -> None:
-    console = Console(highlight=False)
+    import numpy as np
+
     mean, n = report["mean"], len(report["trials"])
-    console.print(f"Mean of {n} trial(s)", style="bold")
+    common.say(f"Mean of {n} trial(s)", "bold")
     for mark, error in mean["error_at"].items():
-        console.print(f"{mark:>6} questions  {100 * error:6.2f}%")
+        common.say(f"{mark:>6} questions  {100 * error:6.2f}%")
     for name, count in mean["questions_to"].items():
         reached = mean["reached"][name]
         words = f"{count:.0f} questions" if count is not None else f"in {reached} of {n} trials"
         if "clairvoyant" in report:
             least = report["clairvoyant"]["questions_to"][name]
             words += f" (clairvoyant: {'-' if least is None else format(least, '.0f')})"
-        console.print(f"error {name}: {words}")
+        common.say(f"error {name}: {words}")
     met = [t for t in report["trials"] if t["clusters_sure"] is not None]
     if met:
         counts = ", ".join(f"{t['clusters']} ({100 * t['clusters_sure']:.0f}% sure)" for t in met)
-        console.print(f"clusters found: {counts}")
+        common.say(f"clusters found: {counts}")
     stops = [t for t in report["trials"] if t["stopped"]]
     if stops:
         asked, errors = zip(*(t["curve"][-1] for t in stops), strict=True)
         words = f"{np.mean(asked):.0f} questions, error then {100 * np.mean(errors):.2f}%"
-        console.print(f"stopped by the estimate in {len(stops)} of {n} trials: {words}")
+        common.say(f"stopped by the estimate in {len(stops)} of {n} trials: {words}")
     waits = [t["ask_ms"]["p95"] for t in report["trials"] if t["ask_ms"]["p95"] is not None]
     if waits:
-        console.print(f"from answer to next question: p95 {np.mean(waits):.0f} ms")
+        common.say(f"from answer to next question: p95 {np.mean(waits):.0f} ms")
     if "plot" in report:
-        console.print(f"Written: {report['plot']}", markup=False, soft_wrap=True)
+        common.say(f"Written: {report['plot']}")

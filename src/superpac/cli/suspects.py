@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from superpac.cli import common
-from superpac.cli.sessions import DataOption, SessionArgument, StoreOption, load_session, opened
-from superpac.session.suspects import Suspects, find_suspects
+from superpac.cli.sessions import load_session, opened
+
+if TYPE_CHECKING:
+    from superpac.session.suspects import Suspects
 
 
 def suspects(
-    session: SessionArgument,
-    data: DataOption = None,
-    store: StoreOption = None,
+    session: common.SessionArgument,
+    data: common.MovedOption = None,
+    store: common.StoreOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """List answers that contradict each other or do not fit, and what to take back."""
+    from superpac.session.suspects import find_suspects
+
     with opened(store, read_only=True) as kept:
         current = load_session(kept, session, data)
         name = current.log.info.name
@@ -28,25 +31,20 @@ def suspects(
 
 
 def _say(found: Suspects, name: str) -> None:
-    console = Console(highlight=False)
-
-    def line(words: str, style: str = "") -> None:
-        console.print(Text(words, style=style), soft_wrap=True)
-
     def take_back(seqs: list[int]) -> None:
         for seq in seqs:
-            line(f"    superpac undo {name} --seq {seq}", "bold")
+            common.say(f"    superpac undo {name} --seq {seq}", "bold")
 
     for c in found.contradictions:
-        line(f"{c.words}.")
+        common.say(f"{c.words}.")
         more = len(c.resolves)
         also = f" That settles {more} more contradiction{'s' if more > 1 else ''}." if more else ""
-        line(f"  Cheapest to resolve by taking back:{also}", "dim")
+        common.say(f"  Cheapest to resolve by taking back:{also}", "dim")
         take_back([link.seq for link in c.cut])
     for d in found.doubts:
-        line(f"{d.words}. If it is:")
+        common.say(f"{d.words}. If it is:")
         take_back([d.answer.seq])
     if not found.contradictions and not found.doubts:
-        line("No answer contradicts another, and none looks wrong.")
+        common.say("No answer contradicts another, and none looks wrong.")
     for person, (count, rate) in found.people.items():
-        line(f"{person or 'no name'}: {count} answers, about {rate:.1%} wrong.", "dim")
+        common.say(f"{person or 'no name'}: {count} answers, about {rate:.1%} wrong.", "dim")

@@ -1,120 +1,145 @@
-"""A question in a terminal: two items side by side, and the key that answers it."""
+"""Questions in a terminal: two items side by side, and the key that answers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import numpy as np
-from rich.columns import Columns
-from rich.console import Console, RenderableType
-from rich.panel import Panel
-from rich.table import Table
-from rich.text import Text
-
-from superpac.data import Dataset
 from superpac.errors import ContradictionError
-from superpac.session.questions import Question
-from superpac.session.session import Session
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+    from superpac.data import Dataset
+    from superpac.session.questions import Question
+    from superpac.session.session import Session
 
 WIDTH = 32
-KEYS = {"s": "same", "d": "different", "u": "unsure"}
+ANSWERS = {"s": "same", "d": "different", "u": "unsure"}
+ACTS = {"k": "skip", "z": "undo", "q": "quit"}
 
 
-def picture(items: Dataset, i: int, width: int = WIDTH) -> Text:
-    """Draw an item with two pixels a character."""
-    image = items.draw(i).convert("RGB")
-    height = max(2, round(width * image.height / image.width) // 2 * 2)
-    pixels = np.asarray(image.resize((width, height)))
-    text = Text()
-    for y in range(0, height, 2):
-        for x in range(width):
-            top, below = (tuple(int(v) for v in pixels[y + d, x]) for d in (0, 1))
-            text.append("▀", style=f"rgb{top} on rgb{below}".replace(" ", "").replace("on", " on "))
-        text.append("\n")
-    return text
+def converse(
+    session: Session,
+    ask: Callable[[], Question | None],
+    tell: Callable[..., Any],
+    *,
+    console: Console,
+    annotator: str,
+    heading: Callable[[], str],
+    go_on: str,
+    skipping: bool = False,
+) -> bool:
+    """Put questions until none is left or the person quits.
+
+    Parameters
+    ----------
+    session : Session
+        Whose questions they are.
+    ask, tell : callable
+        Give the next question and take its answer, as :meth:`Session.ask` and
+        :meth:`Session.tell` do.
+    console : Console
+        Where to print.
+    annotator : str
+        Who answers.
+    heading : callable
+        Gives the words before the keys of a question.
+    go_on : str
+        The command that goes on after quitting.
+    skipping : bool, default=False
+        Whether a pair may be postponed.
+
+    Returns
+    -------
+    bool
+        Whether no question is left.
+    """
+    from rich.text import Text
+
+    acts = {key: act for key, act in ACTS.items() if skipping or act != "skip"}
+    while (question := ask()) is not None:
+        console.print(pair(session.data, question.i, question.j))
+        console.print(Text(question.reason, style="dim"))
+        words = "/".join([*ANSWERS.values(), *acts.values()])
+        begun = time.monotonic()
+        key = _read_key(f"{heading()} {words}: ", console)
+        took = int(1000 * (time.monotonic() - begun))
+        if key in ANSWERS:
+            try:
+                tell(
+                    ANSWERS[key],
+                    (question.i, question.j),
+                    annotator=annotator,
+                    key=uuid4().hex,
+                    expected_seq=question.seq,
+                    elapsed_ms=took,
+                )
+            except ContradictionError as error:
+                console.print(Text(str(error), style="bold red"))
+        elif acts.get(key) == "skip":
+            session.skip((question.i, question.j), annotator=annotator)
+        elif acts.get(key) == "undo":
+            taken = session.undo(annotator=annotator)
+            console.print(f"Took back #{taken[0]}." if taken else "Nothing to undo.")
+        elif acts.get(key) == "quit":
+            console.print(f"Kept. Go on with: {go_on}", soft_wrap=True, markup=False)
+            return False
+        else:
+            *most, last = [*ANSWERS, *acts]
+            console.print(f"Type {', '.join(most)} or {last} and press Enter.")
+    return True
 
 
-def card(items: Dataset, i: int) -> RenderableType:
+def pair(items: Dataset, i: int, j: int) -> RenderableType:
+    """Two items side by side, under their names."""
+    from rich.columns import Columns
+    from rich.panel import Panel
+    from rich.text import Text
+
+    return Columns([Panel(_card(items, p), title=Text(str(items.ids[p]))) for p in (i, j)])
+
+
+def _card(items: Dataset, i: int) -> RenderableType:
     """Draw an item as rows of text where it is a table row, as a picture elsewhere."""
+    from rich.table import Table
+    from rich.text import Text
+
     if items.kind != "table":
-        return picture(items, i)
+        return _picture(items, i)
     table = Table.grid(padding=(0, 2))
     for column, value in items.describe(i)[:20]:
         table.add_row(Text(str(column), style="dim"), Text(str(value)))
     return table
 
 
-def pair(items: Dataset, i: int, j: int) -> RenderableType:
-    """Two items side by side, under their names."""
-    return Columns([Panel(card(items, p), title=Text(str(items.ids[p])).plain) for p in (i, j)])
+def _picture(items: Dataset, i: int) -> Text:
+    """Draw an item with two pixels per character, one above the other."""
+    import numpy as np
+    from rich.text import Text
+
+    image = items.draw(i).convert("RGB")
+    height = max(2, round(WIDTH * image.height / image.width) // 2 * 2)
+    pixels = np.asarray(image.resize((WIDTH, height))).tolist()
+    text = Text()
+    for upper, lower in zip(pixels[::2], pixels[1::2], strict=True):
+        for above, below in zip(upper, lower, strict=True):
+            text.append("▀", style=f"{_rgb(above)} on {_rgb(below)}")
+        text.append("\n")
+    return text
 
 
-def read_key(prompt: str, console: Console) -> str:
+def _rgb(pixel: list[int]) -> str:
+    return f"rgb({pixel[0]},{pixel[1]},{pixel[2]})"
+
+
+def _read_key(prompt: str, console: Console) -> str:
     """First letter of what is typed; "q" at the end of the input."""
     console.print(prompt, end="", markup=False, highlight=False)
     try:
         return input().strip().lower()[:1]
     except EOFError:
         return "q"
-
-
-def put(
-    session: Session,
-    question: Question,
-    prompt: str,
-    console: Console,
-    *,
-    tell: Callable[..., Any],
-    annotator: str,
-    others: str = "",
-) -> str:
-    """Show a question, read a key, and do what it says if it answers or takes back.
-
-    Parameters
-    ----------
-    session : Session
-        Whose question it is.
-    question : Question
-        The pair, and why.
-    prompt : str
-        What to print before the cursor.
-    console : Console
-        Where to print.
-    tell : callable
-        Takes the answer, as :meth:`Session.tell` does.
-    annotator : str
-        Who answers.
-    others : str
-        Further keys that the caller acts upon.
-
-    Returns
-    -------
-    str
-        The key.
-    """
-    console.print(pair(session.data, question.i, question.j))
-    console.print(Text(question.reason, style="dim"))
-    begun = time.monotonic()
-    key = read_key(prompt, console)
-    took = int(1000 * (time.monotonic() - begun))
-    if key in KEYS:
-        try:
-            tell(
-                KEYS[key],
-                (question.i, question.j),
-                annotator=annotator,
-                key=uuid4().hex,
-                expected_seq=question.seq,
-                elapsed_ms=took,
-            )
-        except ContradictionError as error:
-            console.print(Text(str(error), style="bold red"))
-    elif key == "z":
-        taken = session.undo(annotator=annotator)
-        console.print(f"Took back #{taken[0]}." if taken else "Nothing to undo.")
-    elif not key or key not in f"q{others}":
-        console.print(f"Type {', '.join(['s', 'd', 'u', *others, 'z'])} or q and press Enter.")
-    return key

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
-from superpac.research import theory as checks
+from superpac.cli import common
+from superpac.optional import require
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def theory(
-    plot: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("theory.png"),
+    plot: Annotated[Path, common.PLOT] = Path("theory.png"),
     samples: Annotated[int, typer.Option(min=100, help="Draws for each point.")] = 3000,
-    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+    seed: common.SeedOption = 0,
 ) -> None:
     """Check Theorem 1's bound on the margin and the Corollary's ordering, and draw them."""
+    require("research", "superpac theory")
+    from superpac.research import theory as checks
+
     bound = checks.check_theorem(seed=seed)
     order = checks.check_corollary(seed=seed)
     checks.draw(plot, n_samples=samples, seed=seed)
-    typer.echo(
+    common.say(
         f"Theorem 1: {_verdict(bound.table, bound.holds)} The largest constant not contradicted is "
         f"about {bound.largest_c:.2g}."
     )
-    typer.echo(
+    common.say(
         f"Corollary: {_verdict(order.table, order.holds)} The near point had the smaller margin in "
         f"at least {100 * order.least_ordered:.0f}% of draws."
     )
-    typer.echo(f"Written: {plot}")
+    common.say(f"Written: {plot}")
 
 
 def _verdict(table: pd.DataFrame, holds: bool) -> str:

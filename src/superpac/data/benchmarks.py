@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import platformdirs
-from sklearn import datasets as sklearn_datasets
 
 from superpac.data.arrays import load_npz
 from superpac.data.catalogue import CATALOGUE, Benchmark
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, NotFoundError
 
-_WITH_SKLEARN: dict[str, Callable[..., object]] = {
-    "digits": sklearn_datasets.load_digits,
-    "iris": sklearn_datasets.load_iris,
-    "wine": sklearn_datasets.load_wine,
-    "wdbc": sklearn_datasets.load_breast_cancer,
+_WITH_SKLEARN = {
+    "digits": "load_digits",
+    "iris": "load_iris",
+    "wine": "load_wine",
+    "wdbc": "load_breast_cancer",
 }
 
 
@@ -53,6 +50,8 @@ def data_folder() -> Path:
     named = os.environ.get("SUPERPAC_DATA")
     if named:
         return Path(named).expanduser()
+    import platformdirs
+
     return platformdirs.user_cache_path("superpac", appauthor=False) / "data"
 
 
@@ -129,13 +128,9 @@ def _finish(data: Dataset, benchmark: Benchmark) -> Dataset:
 
 
 def _from_sklearn(benchmark: Benchmark) -> Dataset:
-    bunch = _WITH_SKLEARN[benchmark.name]()
-    X = bunch.data  # type: ignore[attr-defined]
-    X = X.astype(np.uint8 if benchmark.kind == "image" else np.float32)
-    plain = Dataset(
-        X,
-        y=bunch.target,  # type: ignore[attr-defined]
-        image_shape=benchmark.image_shape,
-        source="scikit-learn",
-    )
+    from sklearn import datasets
+
+    bunch = getattr(datasets, _WITH_SKLEARN[benchmark.name])()
+    X = bunch.data.astype(np.uint8 if benchmark.kind == "image" else np.float32)
+    plain = Dataset(X, y=bunch.target, image_shape=benchmark.image_shape, source="scikit-learn")
     return _finish(plain, benchmark)

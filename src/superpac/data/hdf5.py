@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import io, sparse
 
 from superpac.data.arrays import choose_points, from_array
 from superpac.data.checks import check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError
+from superpac.optional import require
 
+if TYPE_CHECKING:
+    import h5py
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _POINTS = ("X", "fea", "data")
 _LABELS = ("y", "gnd", "Y", "labels", "label")
 _NUMERIC = ("double", "single", "logical", "sparse")
@@ -29,9 +32,11 @@ def load_mat(path: Path, **options: Any) -> Dataset:
     as columns and not as rows.
     """
     with reading(path, "a .mat file"):
-        if h5py.is_hdf5(path):
+        if _is_hdf5(path):
             # MATLAB stores arrays column by column, h5py reads them row by row.
             return _load_hdf5(path, transpose=True, **options)
+        from scipy import io, sparse
+
         held = {n: (shape, kind) for n, shape, kind in io.whosmat(path)}
         shapes = {n: s for n, (s, k) in held.items() if k in _NUMERIC or "int" in k}
         everything = {n: s for n, (s, _) in held.items()}
@@ -50,7 +55,22 @@ def load_hdf5(path: Path, **options: Any) -> Dataset:
         return _load_hdf5(path, transpose=False, **options)
 
 
+def _is_hdf5(path: Path) -> bool:
+    """Whether the format's signature stands at byte 0, 512, 1024, 2048, ..."""
+    with open(path, "rb") as file:
+        at, size = 0, path.stat().st_size
+        while at < size:
+            file.seek(at)
+            if file.read(len(_SIGNATURE)) == _SIGNATURE:
+                return True
+            at = max(512, 2 * at)
+    return False
+
+
 def _load_hdf5(path: Path, transpose: bool, **options: Any) -> Dataset:
+    require("hdf5", f"{path}: an HDF5 file")
+    import h5py
+
     with h5py.File(path, "r") as file:
         found: dict[str, h5py.Dataset] = {}
 
@@ -73,6 +93,8 @@ def _load_hdf5(path: Path, transpose: bool, **options: Any) -> Dataset:
 
 def read_dataset(item: h5py.Dataset, where: str) -> NDArray:
     """One dataset's values; refused where they lie in another file or are too many."""
+    import h5py
+
     if item.is_virtual or item.external:
         raise DataError(f"{where}: its values lie in another file; store them in this one.")
     check_size(int(np.prod(item.shape or (0,), dtype=object)), item.dtype.itemsize, where)

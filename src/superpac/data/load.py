@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from superpac.data import arrays, hdf5, image_folder, tables
@@ -18,6 +18,9 @@ from superpac.data.catalogue import CATALOGUE
 from superpac.data.dataset import Dataset
 from superpac.data.image_files import LIMIT_PIXELS, raster_suffixes
 from superpac.errors import DataError, InputError, NotFoundError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _READERS: dict[str, Callable[..., Dataset]] = {
     ".npy": arrays.load_npy,
@@ -160,7 +163,7 @@ def _from_memory(what: Any, given: dict[str, Any]) -> Dataset:
     if isinstance(what, Dataset):
         _refuse(given, "other data than a Dataset, which has them already,")
         return what
-    if isinstance(what, pd.DataFrame):
+    if _is_frame(what):
         return tables.load_frame(what, **given)
     if isinstance(what, np.ndarray):
         # A copy, so that what the caller does to the array later cannot change the points.
@@ -173,6 +176,12 @@ def _from_memory(what: Any, given: dict[str, Any]) -> Dataset:
             f"got {type(what).__name__}."
         )
     return arrays.from_array(what, **given)
+
+
+def _is_frame(what: Any) -> bool:
+    """Whether it is a DataFrame; whoever has one has imported pandas."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(what, pandas.DataFrame)
 
 
 def _refuse(options: dict[str, Any], meant_for: str) -> None:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 from numpy.typing import ArrayLike, NDArray
 
 from superpac.data import csv_text as csvtext
 from superpac.data.checks import as_points, check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, SuperpacError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 Column = str | int
 _EXACT = 2**53
@@ -29,6 +29,9 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     columns are named "0", "1", ... A first column without a name, as pandas writes its index,
     is taken as ids.
     """
+    import pyarrow as pa
+    import pyarrow.csv
+
     with reading(path, "a CSV file"):
         layout = csvtext.inspect(path)
     columns = list(layout.columns)
@@ -76,6 +79,8 @@ def load_csv(path: Path, **options: Any) -> Dataset:
 
 def load_parquet(path: Path, **options: Any) -> Dataset:
     """Read a Parquet file; `labels` and `ids` name columns."""
+    import pyarrow.parquet
+
     with reading(path, "a Parquet file"):
         file = pyarrow.parquet.ParquetFile(path)
         meta = file.metadata
@@ -86,6 +91,9 @@ def load_parquet(path: Path, **options: Any) -> Dataset:
 
 def load_frame(frame: pd.DataFrame, **options: Any) -> Dataset:
     """Take a DataFrame; an index that is not just row numbers names the points."""
+    import pandas as pd
+    import pyarrow as pa
+
     with reading(Path("DataFrame"), "a table"):
         plain = frame.rename(columns=str)
         try:
@@ -163,6 +171,8 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _numbers(column: pa.ChunkedArray, name: str, source: str) -> NDArray:
+    import pyarrow as pa
+
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)

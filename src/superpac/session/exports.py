@@ -9,19 +9,20 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from superpac.answers.history import History
 from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.data import Dataset
 from superpac.errors import InputError
+
+if TYPE_CHECKING:
+    from superpac.data import Dataset
 
 
 class Labelled(Protocol):
@@ -106,19 +107,17 @@ def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
     return write_whole(path, _csv(["item", "cluster"], zip(items.ids, clusters, strict=True)))
 
 
-def table(session: Labelled) -> pd.DataFrame:
-    """One row an item: its cluster, the cluster's name, whether its group is settled by answers."""
+def table(session: Labelled) -> dict[str, list[Any]]:
+    """Columns with one entry per item: cluster, its name, whether answers settle its group."""
     labels = session.labels()
     names = cluster_names(session, labels)
-    return pd.DataFrame(
-        {
-            "item": [str(i) for i in session.data.ids],
-            "cluster": labels.astype(np.int64),
-            "name": [names.get(int(c), "") for c in labels],
-            "settled": session.state.settled,
-            "set_aside": [i in session.state.bad for i in range(len(session.data))],
-        }
-    )
+    return {
+        "item": [str(i) for i in session.data.ids],
+        "cluster": [int(c) for c in labels],
+        "name": [names.get(int(c), "") for c in labels],
+        "settled": session.state.settled.tolist(),
+        "set_aside": [i in session.state.bad for i in range(len(session.data))],
+    }
 
 
 def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
@@ -129,6 +128,7 @@ def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
 
     Examples
     --------
+    >>> from superpac.session.session import Session
     >>> from superpac.session.spec import Spec
     >>> X = np.repeat(np.eye(2), 5, axis=0)
     >>> session = Session.create(X, Spec(2, affinity="tsc:q=2", dim=1))
@@ -147,15 +147,15 @@ def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
 
 def answer_rows(session: Labelled) -> Iterator[dict[str, Any]]:
     """Standing answers, one dict each."""
-    ids = session.data.ids
+    names = session.state.names or session.data.ids
     for event in session.history.standing():
         body = event.body
         yield {
             "seq": event.seq,
             "i": int(body["i"]),
             "j": int(body["j"]),
-            "item_i": str(ids[body["i"]]),
-            "item_j": str(ids[body["j"]]),
+            "item_i": str(names[body["i"]]),
+            "item_j": str(names[body["j"]]),
             "answer": body["answer"],
             "annotator": event.annotator,
             "at": event.at,
@@ -165,27 +165,30 @@ def answer_rows(session: Labelled) -> Iterator[dict[str, Any]]:
 
 def as_csv(session: Labelled) -> bytes:
     """Items and clusters as CSV, formulas neutralised."""
-    frame = table(session)
-    return _csv(list(frame.columns), frame.itertuples(index=False))
+    columns = table(session)
+    return _csv(list(columns), zip(*columns.values(), strict=True))
 
 
 def as_parquet(session: Labelled) -> bytes:
     """Items and clusters as Parquet, values exact."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
     buffer = io.BytesIO()
-    table(session).to_parquet(buffer, index=False)
+    parquet.write_table(pa.table(table(session)), buffer)
     return buffer.getvalue()
 
 
 def as_jsonl(session: Labelled) -> bytes:
-    """Items and clusters, one JSON object a line."""
-    rows = table(session).to_dict(orient="records")
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    """Items and clusters, one JSON object per line."""
+    columns = table(session)
+    rows = zip(*columns.values(), strict=True)
+    return _json_lines(dict(zip(columns, row, strict=True)) for row in rows)
 
 
 def as_answers(session: Labelled) -> bytes:
-    """Answers, one JSON object a line."""
-    rows = answer_rows(session)
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    """Answers, one JSON object per line."""
+    return _json_lines(answer_rows(session))
 
 
 def as_links(session: Labelled) -> bytes:
@@ -236,7 +239,7 @@ ENDINGS = {"answers": "jsonl", "links": "json", "coco": "json"}
 
 
 def folder_names(session: Labelled) -> list[tuple[int, str]]:
-    """Item and the place it gets in a folder a cluster; items set aside are left out.
+    """Item and the place it gets in a folder per cluster; items set aside are left out.
 
     Names from people and files become plain file names: no separators, no hidden files.
     """
@@ -305,7 +308,7 @@ def write_folders(
 
 
 def folders_zip(session: Labelled, target: IO[bytes]) -> None:
-    """Write the folder a cluster as a zip of copies, for a browser to download."""
+    """Write the folders of the clusters as a zip of copies, for a browser to download."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as bundle:
         for i, place in folder_names(session):
             entry = zipfile.ZipInfo(place)
@@ -347,13 +350,23 @@ def export(session: Labelled, path: str | Path, form: str | None = None) -> Path
     -------
     Path
     """
-    chosen = form or Path(path).suffix.lstrip(".").lower()
+    chosen = check_form(path, form)
     if chosen in FOLDERS:
         return write_folders(session, path, FOLDERS[chosen])
-    if chosen not in FORMATS:
+    return write_whole(path, FORMATS[chosen](session))
+
+
+def check_form(path: str | Path, form: str | None = None) -> str:
+    """Name of the format to write: as given, or as the ending of the path says."""
+    chosen = form or Path(path).suffix.lstrip(".").lower()
+    if chosen not in FORMATS and chosen not in FOLDERS:
         known = ", ".join((*FORMATS, *FOLDERS))
         raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
-    return write_whole(path, FORMATS[chosen](session))
+    return chosen
+
+
+def _json_lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def _csv(header: list[str], rows: Any) -> bytes:

@@ -18,6 +18,7 @@ from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.errors import InputError
 from superpac.session.answer_book import AnswerBook
+from superpac.session.item_names import ItemNames
 from superpac.session.progress import progress_of
 from superpac.session.questions import Labelling, Question, Receipt, Store, describe
 from superpac.session.spec import AUTO, Spec
@@ -31,27 +32,6 @@ if TYPE_CHECKING:
     from superpac.strategies.base import Problem, Strategy
 
 Progress = Callable[[int, int], None]
-
-
-class ItemNames:
-    """What people call the items of a session, read from the data when a message needs one.
-
-    Parameters
-    ----------
-    session : Session
-        Whose items.
-    n : int
-        Number of items.
-    """
-
-    def __init__(self, session: Session, n: int) -> None:
-        self._session, self._n = session, n
-
-    def __len__(self) -> int:
-        return self._n
-
-    def __getitem__(self, item: int) -> str:
-        return str(self._session.data.ids[item])
 
 
 class Session(AnswerBook):
@@ -114,7 +94,7 @@ class Session(AnswerBook):
         self._affinity, self._progress, self._cache = affinity, progress, cache
         self._asked: tuple[tuple[int, frozenset[int]], Question | None] | None = None
         self._labels: tuple[tuple[int, int], IntArray] | None = None
-        names: Any = ItemNames(self, log.info.n_items)
+        names: Any = ItemNames(self, log.info)
         super().__init__(log, names, weighs_answers=self.spec.strategy in WEIGH_ANSWERS)
 
     @classmethod

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, insert, make_url, select, text
 from sqlalchemy.exc import ArgumentError
@@ -18,11 +18,13 @@ from superpac.answers.events import check_info
 from superpac.answers.log import Event, SessionInfo, timestamp
 from superpac.errors import ConflictError, InputError, NotFoundError
 from superpac.store import archive, failures
-from superpac.store.postgres import PostgresBackend
 from superpac.store.schema import events as events_table
 from superpac.store.schema import sessions as sessions_table
 from superpac.store.sqlite import SqliteBackend
 from superpac.store.stored_log import Backend, StoredLog, event_rows, session_info, session_row
+
+if TYPE_CHECKING:
+    from superpac.store.postgres import PostgresBackend
 
 _ADD = text(
     "INSERT INTO superpac_sessions (id, name, created_at, fingerprint, n_items, source, spec, "
@@ -317,6 +319,8 @@ def _backend(
             ) from error
         scheme = parsed.drivername.partition("+")[0]
         if scheme in ("postgresql", "postgres"):
+            from superpac.store.postgres import PostgresBackend
+
             return PostgresBackend(parsed, read_only=read_only, check=check)
         if scheme != "sqlite" or not parsed.database or parsed.database == ":memory:":
             raise InputError(

@@ -30,12 +30,13 @@ def check(connection: Connection, where: str) -> None:
         return
     if found is None:
         raise StoreFailure(
-            f"{where} holds no superpac tables; make them with: superpac store upgrade {where}"
+            f"{where} holds no superpac tables; "
+            f"make them with: superpac store upgrade --store {where}"
         )
     if found < SCHEMA:
         raise StoreFailure(
             f"{where} has schema {found} and this superpac needs {SCHEMA}; "
-            f"upgrade it with: superpac store upgrade {where}"
+            f"upgrade it with: superpac store upgrade --store {where}"
         )
     raise StoreFailure(
         f"{where} has schema {found}, written by a newer superpac than this one, which knows "

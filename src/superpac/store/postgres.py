@@ -22,6 +22,7 @@ from sqlalchemy import URL, Connection, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from superpac.optional import require
 from superpac.store import failures, migrate
 from superpac.store.failures import StoreFailure
 
@@ -59,12 +60,7 @@ class PostgresBackend:
         self.where = url.render_as_string(hide_password=True)
         self._read_only = read_only
         self._retry_for = 0.0
-        try:
-            import psycopg  # noqa: F401
-        except ImportError as error:
-            raise StoreFailure(
-                "PostgreSQL needs psycopg; install it with: pip install 'superpac[postgres]'"
-            ) from error
+        require("postgres", "A PostgreSQL store")
         self._engine = create_engine(
             url.set(drivername="postgresql+psycopg"),
             # No overflow: a burst of annotators must not pay for new connections each time.

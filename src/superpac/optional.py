@@ -1,0 +1,48 @@
+"""Libraries that only some uses need: which extra brings them, and the sentence without them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from superpac.errors import SuperpacError
+
+EXTRAS = {
+    "hdf5": ("h5py",),
+    "plots": ("matplotlib",),
+    "research": ("h5py", "matplotlib", "pandas"),
+    "postgres": ("psycopg",),
+    "dask": ("distributed",),
+}
+
+
+class MissingLibraryError(SuperpacError, ImportError):
+    """A library is needed that is not installed; the sentence says how to install it."""
+
+
+def require(extra: str, purpose: str) -> None:
+    """Check that what an extra brings can be imported.
+
+    Parameters
+    ----------
+    extra : str
+        One of ``EXTRAS``, as pyproject.toml names them.
+    purpose : str
+        What needs it, to begin a sentence with.
+
+    Raises
+    ------
+    MissingLibraryError
+        Naming the library that is missing and the command that installs it.
+
+    Examples
+    --------
+    >>> require("hdf5", "An HDF5 file")
+    """
+    for library in EXTRAS[extra]:
+        try:
+            import_module(library)
+        except ImportError as error:
+            raise MissingLibraryError(
+                f"{purpose} needs {library}, which is not installed; install it with: "
+                f'pip install "superpac[{extra}]"'
+            ) from error
