@@ -6,6 +6,7 @@ Events are written straight into the log, so that contradictions get in that a s
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -231,26 +232,56 @@ def test_labels_keep_apart_what_differs(name, data):
     assert not different_and_one(opened(data.draw(logs(name)), name))
 
 
-@pytest.mark.parametrize("name", SPECS)
-@settings(max_examples=12, deadline=None)
-@given(data=st.data())
-def test_a_session_opened_anew_equals_the_one_that_lived_through_it(name, data):
-    log = data.draw(logs(name))
+def live_through(log: MemoryLog, name: str) -> Session:
+    """Give a session that was asked for a question after every event of a log."""
     copy = log_of(name)
     lived = opened(copy, name)
     for event in log.events():
         copy.append(event.kind, event.body, annotator=event.annotator, key=event.key)
         lived.refresh()
         lived.ask()
+    return lived
+
+
+def check_question(one: Session, other: Session) -> None:
+    """Two sessions ask the same, for the same reason; sums kept up to date may round otherwise."""
+    mine, yours = one.ask(), other.ask()
+    if mine is None or yours is None:
+        assert mine is yours
+        return
+    assert replace(mine, numbers={}) == replace(yours, numbers={})
+    assert mine.numbers == pytest.approx(yours.numbers, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", SPECS)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_a_session_opened_anew_equals_the_one_that_lived_through_it(name, data):
+    log = data.draw(logs(name))
+    lived = live_through(log, name)
     anew = opened(log, name)
     assert anew.labels().tolist() == lived.labels().tolist()
     assert anew.labels("model").tolist() == lived.labels("model").tolist()
-    assert anew.ask() == lived.ask()
+    check_question(anew, lived)
     assert anew.progress() == lived.progress()
     assert (anew.history.undoable(), anew.history.redoable()) == (
         lived.history.undoable(),
         lived.history.redoable(),
     )
+
+
+def test_an_answer_to_be_confirmed_about_a_free_point_is_read_the_same_either_way():
+    """It was asked about two sets; what made the point part of one was taken back since."""
+    log = log_of("superpac-d")
+    for i, j in [(23, 13), (5, 24), (9, 5), (0, 23)]:
+        log.append("answer", {"i": i, "j": j, "answer": "same"})
+    log.append("answer", {"i": 35, "j": 2, "answer": "same", "confirm": True})
+    anew, lived = opened(log, "superpac-d"), live_through(log, "superpac-d")
+    check_question(anew, lived)
+    for session in (anew, lived):
+        session.labels()
+    np.testing.assert_array_equal(anew.strategy.model.weights, lived.strategy.model.weights)
+    np.testing.assert_array_equal(anew.strategy.model.sets, lived.strategy.model.sets)
 
 
 @pytest.mark.parametrize("name", SPECS)

@@ -150,10 +150,10 @@ def item_view(service: LabelService, item: int) -> dict[str, Any]:
 def map_view(service: LabelService, limit: int = 20_000) -> dict[str, Any]:
     """Two coordinates per item, in whole numbers from 0 to 1000, and its cluster."""
     basis = service.models.basis
-    if basis is None or basis.flat is None:
+    if basis is None:
         raise InputError("The first clustering is not ready yet; try again in a moment.")
     _model(service)
-    flat = np.asarray(basis.flat, dtype=np.float64)
+    flat = basis.flat.astype(np.float64)
     low, high = flat.min(axis=0), flat.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     places = np.rint(1000 * (flat - low) / span).astype(int)

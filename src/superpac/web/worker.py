@@ -22,6 +22,7 @@ from superpac.answers.links import Link, Pair
 from superpac.answers.reliability import Reliability
 from superpac.answers.state import State
 from superpac.array_types import IntArray
+from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.errors import SuperpacError
 from superpac.graph.imputed_spectral import scaled_affinity
@@ -125,7 +126,7 @@ class Basis:
 
     affinity: sparse.csr_array
     dim: int | tuple[int, ...]
-    flat: NDArray[np.float32] | None = None
+    flat: NDArray[np.float32]
 
 
 class Computer:
@@ -228,8 +229,9 @@ def _prepare(
             pipe.send(("stage", "affinity", int(done), int(total)))
 
     pipe.send(("stage", "affinity", 0, 0))
-    if basis is None:
-        problem = build_problem(data, spec, progress=progress)
+    cache = DiskCache()
+    if basis is None or cache.folder is not None:
+        problem = build_problem(data, spec, progress=progress, cache=cache)
     else:
         ready = replace(spec, dim=basis.dim)
         problem = build_problem(data, ready, affinity=basis.affinity)
@@ -244,11 +246,15 @@ def _prepare(
 
 def _flat(problem: Problem) -> NDArray[np.float32]:
     """Two coordinates per item, from the spectral embedding."""
-    wanted = min(problem.n_clusters, problem.n)
-    embedding = spectral_embedding(
-        scaled_affinity(problem.affinity), wanted, random_state=problem.seed
-    )
-    return flatten(embedding.rows()).astype(np.float32)
+
+    def make() -> dict[str, NDArray[np.float32]]:
+        wanted = min(problem.n_clusters, problem.n)
+        affinity = scaled_affinity(problem.affinity)
+        embedding = spectral_embedding(affinity, wanted, random_state=problem.seed)
+        return {"flat": flatten(embedding.rows()).astype(np.float32)}
+
+    flat: NDArray[np.float32] = problem.remember("map", make)["flat"]
+    return flat
 
 
 def _say(pipe: Connection, message: tuple[Any, ...]) -> None:
