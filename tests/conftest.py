@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from labelling import browser, label_server, page, strict_server  # noqa: F401 - fixtures
 from postgres import PostgresServer
 
 # The same examples in every run, so that a change is what makes a test fail. New ones, to look for
 # faults nobody has met: HYPOTHESIS_PROFILE=explore python -m pytest -m hypothesis
-settings.register_profile("steady", derandomize=True)
-settings.register_profile("explore", derandomize=False, print_blob=True)
+# Nothing is timed: on a busy machine an example may take as long as it likes.
+UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("steady", derandomize=True, **UNTIMED)
+settings.register_profile("explore", derandomize=False, print_blob=True, **UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -46,14 +46,14 @@ def brute_force_error(y_true, y_pred):
 
 
 @given(two_labellings())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_error_is_the_best_over_all_permutations(pair):
     y_true, y_pred = pair
     assert clustering_error(y_true, y_pred) == pytest.approx(brute_force_error(y_true, y_pred))
 
 
 @given(two_labellings(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_renaming_clusters_and_shuffling_points_changes_nothing(pair, random):
     y_true, y_pred = pair
     names = list(range(100, 110))
@@ -65,7 +65,7 @@ def test_renaming_clusters_and_shuffling_points_changes_nothing(pair, random):
 
 
 @given(two_labellings())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_bounds_symmetry_and_agreement_with_scikit_learn(pair):
     y_true, y_pred = pair
     assert 0 <= clustering_error(y_true, y_pred) < 1
@@ -77,7 +77,7 @@ def test_bounds_symmetry_and_agreement_with_scikit_learn(pair):
 
 
 @given(two_labellings())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_matched_labels_keep_the_partition_and_reach_the_error(pair):
     y_true, y_pred = pair
     matched = match_labels(y_true, y_pred)
@@ -203,7 +203,7 @@ def test_classes_of_one_point_are_left_out():
 
 
 @given(st.integers(0, 2**31), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_subspace_preserving_error_matches_a_loop(seed, as_sparse):
     rng = np.random.default_rng(seed)
     C = rng.standard_normal((12, 12)) * (rng.random((12, 12)) < 0.3)

@@ -77,7 +77,7 @@ def test_unreached_mass_is_that_of_the_walk_that_ends_at_certain_points():
     assert (h[certain] == 0).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.integers(-1, 4), min_size=20, max_size=20), min_size=2, max_size=6))
 def test_claims_follow_any_change_of_the_sets(history):
     """Points added, taken back, sets merged, split, renamed: always the sum over the members."""

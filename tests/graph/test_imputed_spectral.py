@@ -42,7 +42,7 @@ def random_case(seed: int, n: int = 24, partly: bool = False) -> tuple[np.ndarra
     return A, KnownSets(sets, 3, different)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), partly=st.booleans())
 def test_imputed_matrix_matches_the_definition(seed, partly):
     A, known = random_case(seed, partly=partly)
@@ -50,7 +50,7 @@ def test_imputed_matrix_matches_the_definition(seed, partly):
     np.testing.assert_allclose(got, naive_imputed(A, known), atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), partly=st.booleans())
 def test_block_product_matches_the_formed_matrix(seed, partly):
     A, known = random_case(seed, partly=partly)

@@ -25,7 +25,7 @@ def test_inertia_is_as_low_as_scikit_learns(n, k):
     assert ours <= 1.01 * theirs
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(1, 30), k=st.integers(1, 8), seed=st.integers(0, 99), flat=st.booleans())
 def test_labels_are_valid_and_nearest_to_their_centre(n, k, seed, flat):
     rng = np.random.default_rng(seed)

@@ -22,7 +22,7 @@ def block_graph(sizes: list[int], seed: int = 0) -> np.ndarray:
     return sparse.block_diag(blocks).toarray()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(n=st.integers(5, 40), density=st.floats(0.02, 0.9), seed=st.integers(0, 999))
 def test_eigenvalues_match_a_dense_solver_on_any_graph(n, density, seed):
     A = random_graph(n, density, seed)

@@ -19,7 +19,7 @@ def projector(U: np.ndarray) -> np.ndarray:
     return U @ U.T
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(1, 30), ambient=st.integers(1, 30), dim=st.integers(1, 6), seed=st.integers(0, 99)
 )
@@ -32,7 +32,7 @@ def test_bases_match_the_svd(n, ambient, dim, seed):
     np.testing.assert_allclose(np.linalg.norm(X @ fast), np.linalg.norm(X @ slow), rtol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 999), k=st.integers(1, 5))
 def test_residuals_match_the_definition(seed, k):
     rng = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ def test_dimension_may_differ_by_cluster():
         subspaces.fit_bases(X, labels, 2, dim=[2, 5, 7])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.lists(st.floats(0, 1e6), min_size=3, max_size=3), min_size=1, max_size=8),
 )

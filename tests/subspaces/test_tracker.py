@@ -9,7 +9,7 @@ from superpac.subspaces.geometry import fit_bases, margins, residuals, subspace_
 from superpac.subspaces.tracker import SubspaceTracker
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 9999), ambient=st.sampled_from([4, 30, 200]), k=st.integers(1, 4))
 def test_following_equals_fitting_anew(seed, ambient, k):
     rng = np.random.default_rng(seed)

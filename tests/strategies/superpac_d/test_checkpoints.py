@@ -21,7 +21,7 @@ def test_the_way_back_is_short_and_few_are_kept(now):
     assert later <= set(kept)  # what is dropped is never wanted again
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 40), st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=25))
 def test_bytes_are_those_of_the_distinct_arrays_and_bounded(limit, acts):
     store, now = Checkpoints(limit * 80), 0
