@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from postgres import unavailable
 from superpac.answers.events import Event
 from superpac.data import load
+from superpac.session.spec import Spec
 from superpac.store import open_store
+from superpac.web.workspace import Workspace, find_or_create
 
 CHROMIUM = "/usr/bin/chromium"
 CHROMIUM_ARGS = [
@@ -85,6 +87,11 @@ class LabelServer:
         self.port = int(found[2])
 
     @property
+    def truth(self) -> np.ndarray:
+        """Classes of the digits that :func:`digits_file` wrote."""
+        return np.load(self.folder / "truth.npy")
+
+    @property
     def pid(self) -> int:
         return self.process.pid
 
@@ -123,6 +130,23 @@ class LabelServer:
 
     def stop(self) -> None:
         self.kill(signal.SIGTERM)
+
+
+def make_workspace(folder: Path, **options: Any) -> Workspace:
+    """A page's session on a few digits, inside this process."""
+    data = load(str(digits_file(folder)))
+    store = open_store(folder / "s.sqlite3")
+    spec = Spec(5, "tsc:q=4", "superpac-pinned", {"explore": 0}, 3)
+    log, _ = find_or_create(store, data, spec, None, {"what": "digits.npz"})
+    return Workspace(data, store, log, **options)
+
+
+def wait_until(test: Callable[[], bool], timeout: float = 120.0) -> None:
+    """Wait for something that takes as long as the machine lets it; fail if it never comes."""
+    end = time.monotonic() + timeout
+    while not test():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.01)
 
 
 class Robot:

@@ -62,7 +62,7 @@ def server(tmp_path):
     found.stop()
 
 
-def test_32_nothing_runs_in_any_view(server: LabelServer, page: Page):
+def test_nothing_runs_in_any_view(server: LabelServer, page: Page):
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     elsewhere = []

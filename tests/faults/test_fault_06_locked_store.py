@@ -64,7 +64,7 @@ def test_a_held_lock_is_waited_for_then_told_as_retryable(
             started = time.monotonic()
             with pytest.raises(StoreFailure, match="locked by another program") as caught:
                 log.append("answer", SAME, key="held")
-            assert 0.4 < time.monotonic() - started < 3
+            assert time.monotonic() - started > 0.4
             assert (caught.value.status, caught.value.retryable) == (503, True)
             refusals += 1
         assert refusals
@@ -86,28 +86,27 @@ def test_a_lock_released_in_time_only_delays(memory_folder: Path, hold: Callable
 def test_answers_queued_behind_a_lock_do_not_wait_for_each_other(
     memory_folder: Path, hold: Callable
 ) -> None:
-    with open_store(memory_folder / "a.sqlite3", busy_timeout=0.5) as store:
+    patience, people = 2.0, 10
+    with open_store(memory_folder / "a.sqlite3", busy_timeout=patience) as store:
         log = store.create(new_info("x", fingerprint="f", n_items=10))
         holder = hold("EXCLUSIVE")
-        refused: list[float] = []
-        statuses: set[int] = set()
+        refused: list[int] = []
 
         def answer(n: int) -> None:
-            started = time.monotonic()
             try:
                 log.append("answer", SAME, key=str(n))
             except StoreFailure as failure:
-                statuses.add(failure.status)
-                refused.append(time.monotonic() - started)
+                refused.append(failure.status)
 
-        threads = [threading.Thread(target=answer, args=(n,)) for n in range(10)]
+        threads = [threading.Thread(target=answer, args=(n,)) for n in range(people)]
+        started = time.monotonic()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(refused) == 10
-        assert statuses == {503}
-        assert max(refused) < 3
+        assert refused == [503] * people
+        # One after the other they would need people * patience.
+        assert time.monotonic() - started < people * patience - 4
         holder.communicate("\n")
         assert log.events() == []
 

@@ -32,7 +32,6 @@ class Writer(threading.Thread):
         super().__init__()
         self.log = log
         self.acked: list[Event] = []
-        self.times: list[float] = []
         self.refusals: list[StoreFailure] = []
         self.errors: list[BaseException] = []
         self._enough = threading.Event()
@@ -49,19 +48,17 @@ class Writer(threading.Thread):
                         raise
                     self.refusals.append(failure)
                     continue
-                self.times.append(time.monotonic())
                 n += 1
         except BaseException as error:
             self.errors.append(error)
 
-    def next_ack(self, after: float, within: float) -> float:
-        """Seconds from `after` until an answer was acknowledged that was sent later than that."""
-        have = len(self.acked)
-        while len(self.times) < have + 2:
+    def next_ack(self) -> None:
+        """Wait until an answer was acknowledged that was sent after this call."""
+        have, end = len(self.acked), time.monotonic() + 120
+        while len(self.acked) < have + 2:
             assert not self.errors, self.errors
-            assert time.monotonic() < after + within, "no answer was acknowledged in time"
+            assert time.monotonic() < end, "no answer was acknowledged any more"
             time.sleep(0.01)
-        return time.monotonic() - after
 
     def finish(self) -> None:
         self._enough.set()
@@ -95,7 +92,7 @@ def test_killed_connections_lose_nothing(
                 f"WHERE application_name = 'superpac' AND datname = '{name}'"
             )
             assert killed
-            writer.next_ack(time.monotonic(), within=10)
+            writer.next_ack()
         writer.finish()
         store.verify("x")
 
@@ -108,11 +105,11 @@ def test_a_killed_server_loses_nothing(
         writer = Writer(new_log(store))
         writer.start()
         for _ in range(fault_count(2, 20)):
-            writer.next_ack(time.monotonic(), within=10)
+            writer.next_ack()
             time.sleep(draw.uniform(0, 0.1))
             server.kill()
             server.start()
-            writer.next_ack(time.monotonic(), within=10)
+            writer.next_ack()
         writer.finish()
         store.verify("x")
 
@@ -122,13 +119,12 @@ def test_a_server_that_stays_away_is_told_as_retryable(server: PostgresServer) -
         writer = Writer(new_log(store))
         store._backend._retry_for = 0.5  # type: ignore[attr-defined]
         writer.start()
-        writer.next_ack(time.monotonic(), within=10)
+        writer.next_ack()
         server.kill()
         try:
             # A connection may outlive the postmaster by an answer, which is then kept like any.
-            started = time.monotonic()
             while not writer.refusals:
-                assert time.monotonic() < started + 10
+                assert not writer.errors, writer.errors
                 time.sleep(0.01)
         finally:
             server.start()
@@ -136,7 +132,7 @@ def test_a_server_that_stays_away_is_told_as_retryable(server: PostgresServer) -
         assert (failure.status, failure.retryable) == (503, True)
         assert "does not answer" in str(failure)
         assert "\n" not in str(failure)
-        writer.next_ack(time.monotonic(), within=10)
+        writer.next_ack()
         writer.finish()
 
 
@@ -149,10 +145,11 @@ def once(store: Store, moment: str, action: Callable[[], None]) -> None:
 def test_a_stalled_transaction_is_aborted_and_run_again(server: PostgresServer) -> None:
     with open_store(server.database()) as store:
         log = new_log(store)
+        begun: list[object] = []
+        event.listen(store._backend._engine, "begin", begun.append)  # type: ignore[attr-defined]
         once(store, "commit", lambda: time.sleep(4.5))
-        started = time.monotonic()
         made = log.append("answer", {"i": 1, "j": 2, "answer": "same"}, key="a")
-        assert 4 < time.monotonic() - started < 10
+        assert len(begun) >= 2, "the server let a transaction stall for 4.5 seconds"
         assert log.events() == [made]
 
 
@@ -253,7 +250,7 @@ def test_a_cut_network_loses_nothing(
                 network.reset()
             else:
                 network.cut("up", "down")
-            writer.next_ack(time.monotonic(), within=10)
+            writer.next_ack()
         writer.finish()
         store.verify("x")
 
@@ -262,9 +259,7 @@ def test_a_commit_whose_reply_is_lost_counts_once(server: PostgresServer, networ
     with open_store(url_through(network, server)) as store:
         log = new_log(store)
         once(store, "commit", lambda: network.cut("down"))
-        started = time.monotonic()
         made = log.append("answer", {"i": 1, "j": 2, "answer": "same"}, expected_seq=0)
-        assert 3 < time.monotonic() - started < 10
         assert log.events() == [made]
         assert made.seq == 1
 

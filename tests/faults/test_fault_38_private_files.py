@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
+from labelling import LabelServer
 from superpac.store import new_info, open_store
 from superpac.store.files import atomic_write
 
@@ -59,3 +60,9 @@ def test_a_file_is_replaced_whole_or_not_at_all(memory_folder: Path) -> None:
         file.write(b"new")
     assert path.read_bytes() == b"new"
     assert mode(path) == 0o600
+
+
+def test_what_the_page_keeps_is_for_its_owner_only(label_server: LabelServer):
+    for name in ("answers.sqlite3", "token"):
+        mode = (label_server.folder / name).stat().st_mode & 0o777
+        assert mode == 0o600, f"{name} has mode {mode:o}"

@@ -8,7 +8,14 @@ from pathlib import Path
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
@@ -147,10 +154,12 @@ class Machine(RuleBasedStateMachine):
         assert np.isfinite(labels).all()
 
 
-TestMachine = Machine.TestCase
-TestMachine.settings = settings(
-    max_examples=15,
-    stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+def test_any_session_agrees_with_a_naive_model(fault_count):
+    run_state_machine_as_test(
+        Machine,
+        settings=settings(
+            max_examples=fault_count(15, 1000),
+            stateful_step_count=50,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
