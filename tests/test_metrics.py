@@ -20,7 +20,6 @@ from superpac.metrics import (
     normalized_mutual_info,
     subspace_preserving_error,
 )
-from timing import least_seconds
 
 
 @st.composite
@@ -139,14 +138,6 @@ def test_what_cannot_be_measured_is_refused_in_words(y_true, y_pred, said):
 def test_match_labels_asks_for_numbers():
     with pytest.raises(InputError, match="whole-number"):
         match_labels(["a", "b"], [0, 1])
-
-
-def test_error_of_ten_thousand_points_is_cheap():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 10, 10_000)
-    pred = np.where(rng.random(y.size) < 0.3, rng.integers(0, 10, y.size), y)
-    seconds, _ = least_seconds(lambda: [clustering_error(y, pred) for _ in range(40)], times=5)
-    assert seconds / 40 < 1e-3
 
 
 def random_graph(rng, n, density):

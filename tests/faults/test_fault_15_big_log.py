@@ -10,8 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from superpac.answers.log import Draft
-from superpac.store import new_info, open_store
+from long_log import write_long_log
 
 TOTAL = 100_000
 
@@ -31,30 +30,11 @@ print(json.dumps([len(events), events[-1].body["i"], len(statements), megabytes]
 """
 
 
-def fill(path: Path, total: int = TOTAL, at_a_time: int = 10_000) -> None:
-    """Write a session of that many answers to a new store."""
-    with open_store(path) as store:
-        log = store.create(new_info("x", fingerprint="f", n_items=2 * total))
-        for start in range(0, total, at_a_time):
-            log.append_many(
-                [
-                    Draft(
-                        "answer",
-                        {"i": n, "j": n + 1, "answer": "same", "why": {"margin": n / total}},
-                        "annotator",
-                        None,
-                        1200,
-                    )
-                    for n in range(start, start + at_a_time)
-                ]
-            )
-
-
 def test_a_hundred_thousand_events_open_in_few_statements_and_little_memory(
     memory_folder: Path,
 ) -> None:
     path = memory_folder / "a.sqlite3"
-    fill(path)
+    write_long_log(path, TOTAL)
     ran = subprocess.run(
         [sys.executable, "-c", LOAD, str(path)], capture_output=True, text=True, check=True
     )

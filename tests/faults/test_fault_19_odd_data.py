@@ -50,8 +50,8 @@ def test_a_session_on_odd_data_works_or_says_why_not(fault_count):
             session = Session.create(Dataset(X), Spec(clusters, affinity))
         except (SuperpacError, ValueError) as error:
             text = str(error)
-            assert text
-            assert not np.isfinite(X).all() or len(X) < clusters or "affinity" in text, text
+            assert "\n" not in text
+            assert not np.isfinite(X).all() or len(X) < clusters, text
             return
         for answer in answers:
             if session.ask() is None:

@@ -36,6 +36,9 @@ def test_labels_are_valid_and_nearest_to_their_centre(n, k, seed, flat):
     assert labels.max() < k
     if not flat and n >= k:
         assert len(set(labels.tolist())) == k
+        centres = np.stack([rows[labels == c].mean(axis=0) for c in range(k)])
+        away = ((rows[:, None] - centres) ** 2).sum(axis=2)
+        np.testing.assert_allclose(away[np.arange(n), labels], away.min(axis=1), atol=1e-9)
 
 
 def test_a_good_start_is_kept():

@@ -8,8 +8,11 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +187,57 @@ class Robot:
         reply = self.client.post("/api/answers", json=self.body(said))
         self.question = reply.json().get("question")
         return reply
+
+
+@dataclass
+class Crowd:
+    """What happened to people who answered at the same time."""
+
+    codes: Counter[int] = field(default_factory=Counter)
+    accepted: list[int] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)  # seconds from each answer to its reply
+    twice: list[tuple[object, ...]] = field(default_factory=list)  # pairs before two people at once
+
+
+def answer_together(server: LabelServer, people: int, each: int) -> Crowd:
+    """Let people answer at a human pace, so many questions each."""
+    crowd, shown, lock = Crowd(), {}, threading.Lock()
+    truth = server.truth
+
+    def person(number: int) -> None:
+        rng = np.random.default_rng(number)
+        name = f"person {number}"
+        with server.client() as client:
+            robot = Robot(client, truth, name)
+            time.sleep(rng.uniform(0, 1.5))
+            robot.ask()
+            for _ in range(each):
+                if robot.question is None and robot.ask() is None:
+                    return
+                q = robot.question
+                pair = tuple(sorted((q["item"]["item"], q["others"][0]["item"])))
+                with lock:
+                    if shown.get(pair, name) != name:
+                        crowd.twice.append((pair, name, shown[pair]))
+                    shown[pair] = name
+                time.sleep(rng.uniform(1.0, 2.0))  # people look before they answer
+                with lock:
+                    shown.pop(pair, None)
+                begun = time.monotonic()
+                reply = robot.answer()
+                with lock:
+                    crowd.waits.append(time.monotonic() - begun)
+                    crowd.codes[reply.status_code] += 1
+                    if reply.status_code == 200:
+                        receipts = reply.json()["receipts"]
+                        crowd.accepted += [r["seq"] for r in receipts if r["recorded"]]
+
+    threads = [threading.Thread(target=person, args=(n,)) for n in range(people)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return crowd
 
 
 @pytest.fixture
