@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import driving
-from driving import drive, prefix, tell
+from driving import drive
 from superpac.affinity.tsc import TSC
 from superpac.answers.links import Link
 from superpac.answers.state import State
@@ -12,7 +11,7 @@ from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
-from superpac.strategies import Problem, RandomPairs, Superpac, SuperpacS, make_strategy
+from superpac.strategies import Problem, Superpac, SuperpacS, make_strategy
 from superpac.strategies.certain_sets import CertainSets
 from superpac.subspaces.geometry import fit_bases, margins, residuals
 
@@ -88,15 +87,6 @@ def test_asks_what_the_paper_says(problem):
     assert asked[: len(want)] == want
 
 
-def test_reaches_zero_error_and_then_has_nothing_to_ask(problem):
-    instance, y = problem
-    strategy = Superpac(instance)
-    state, asked = drive(strategy, y, 2000)
-    assert driving.first(strategy, state) is None
-    assert clustering_error(y, strategy.labels(state)) == 0.0
-    assert len(asked) == len(set(asked))
-
-
 def test_certain_sets_are_pure_and_mutually_different(problem):
     instance, y = problem
     strategy = Superpac(instance)
@@ -106,59 +96,6 @@ def test_certain_sets_are_pure_and_mutually_different(problem):
     assert len({int(y[points[0]]) for points in members.values()}) == len(members)
     assert strategy.sets.known().different is None
     del state
-
-
-def test_next_question_is_a_function_of_the_answers_alone(problem):
-    instance, y = problem
-    state, asked = drive(Superpac(instance), y, 70)
-    for cut in (0, 1, 9, 33, 50, 69):
-        question = driving.first(Superpac(instance), prefix(state, cut))
-        assert (question.i, question.j) == asked[cut]
-
-
-def test_taking_back_gives_the_question_before(problem):
-    instance, y = problem
-    strategy = Superpac(instance)
-    state, asked = drive(strategy, y, 50)
-    question = driving.first(strategy, prefix(state, 30, revision=1))
-    assert (question.i, question.j) == asked[30]
-
-
-def test_unsure_and_skipped_pairs_do_not_come_straight_back(problem):
-    instance, y = problem
-    strategy = Superpac(instance)
-    state, _ = drive(strategy, y, 30)
-    first = driving.first(strategy, state)
-    tell(state, first.i, first.j, "unsure")
-    second = driving.first(strategy, state)
-    assert {second.i, second.j} != {first.i, first.j}
-    state.skipped[min(second.i, second.j), max(second.i, second.j)] = state.n_answers
-    third = driving.first(strategy, state)
-    assert {third.i, third.j} != {second.i, second.j}
-
-
-def test_items_set_aside_or_busy_are_left_alone(problem):
-    instance, y = problem
-    strategy = Superpac(instance)
-    state, _ = drive(strategy, y, 30)
-    first = driving.first(strategy, state)
-    busy = driving.first(strategy, state, frozenset({first.i}))
-    assert busy.i != first.i
-    state.bad.update({first.i, first.j})
-    other = driving.first(strategy, state)
-    assert {other.i, other.j}.isdisjoint({first.i, first.j})
-
-
-def test_everything_unsure_ends_instead_of_looping(problem):
-    instance, y = problem
-    strategy = Superpac(Problem(instance.X[:8], instance.affinity[:8][:, :8], 2, dim=1))
-    state = State(8)
-    for _ in range(200):
-        question = driving.first(strategy, state)
-        if question is None:
-            break
-        tell(state, question.i, question.j, "unsure")
-    assert driving.first(strategy, state) is None
 
 
 def test_without_explore_the_first_set_is_the_least_sure_point(problem):
@@ -188,18 +125,6 @@ def test_superpac_s_never_takes_a_labelling_of_higher_cost(problem):
         table = residuals(instance.X, fit_bases(instance.X, labels, 4, 3))
         costs.append(float((table[np.arange(len(y)), labels] ** 2).sum()))
     assert all(b <= a + 1e-9 for a, b in zip(costs, costs[1:], strict=False))
-
-
-def test_random_pairs_are_seeded_and_end(problem):
-    instance, y = problem
-    few = Problem(instance.X[:9], instance.affinity[:9][:, :9], 2, dim=1, seed=3)
-    truth = np.arange(9) % 2
-    _, first = drive(RandomPairs(few), truth, 100)
-    strategy = RandomPairs(few)
-    state, second = drive(strategy, truth, 100)
-    assert first == second
-    assert driving.first(strategy, state) is None
-    assert clustering_error(truth, strategy.labels(state)) <= 0.5
 
 
 def test_warm_refit_ends_at_zero_too(problem):
