@@ -5,14 +5,12 @@ import pytest
 
 from driving import drive
 from superpac.affinity.tsc import TSC
-from superpac.answers.links import Link
 from superpac.answers.state import State
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
 from superpac.strategies import Problem, Superpac, SuperpacS, make_strategy
-from superpac.strategies.certain_sets import CertainSets
 from superpac.subspaces.geometry import fit_bases, margins, residuals
 
 
@@ -144,30 +142,6 @@ def test_unknown_names_and_options_are_refused(problem):
     make_strategy("superpac-pinned", instance, refit="exact")
     with pytest.raises(InputError, match="'exact' or 'warm'"):
         Superpac(instance, refit="cold")
-
-
-class TestCertainSets:
-    def test_volunteered_answers_between_free_points(self):
-        sets = CertainSets(8, seeds=[0])
-        sets.take(Link(1, 3, 4, "same"))
-        assert sorted(map(sorted, sets.members.values())) == [[0], [3, 4]]
-        assert sets.known().different is not None  # nobody said that 0 and 3 differ
-        sets.take(Link(2, 0, 4, "different"))
-        assert sets.known().different is None
-
-    def test_sets_merge_when_somebody_says_so(self):
-        sets = CertainSets(8, seeds=[0])
-        sets.take(Link(1, 3, 4, "same"))
-        sets.take(Link(2, 5, 4, "different"))
-        sets.take(Link(3, 0, 3, "same"))
-        # 5 is known to differ from the only set left, so it is one itself
-        assert sorted(map(sorted, sets.members.values())) == [[0, 3, 4], [5]]
-
-    def test_free_pair_becomes_knowledge_once_one_is_placed(self):
-        sets = CertainSets(8, seeds=[0])
-        sets.take(Link(1, 5, 6, "different"))
-        sets.take(Link(2, 5, 0, "same"))
-        assert sorted(map(sorted, sets.members.values())) == [[0, 5], [6]]
 
 
 def test_survives_a_graph_on_which_lapack_cannot_pick_a_few_eigenvectors():

@@ -6,20 +6,17 @@ import json
 
 import numpy as np
 import pytest
-from scipy import sparse
 from typer.testing import CliRunner
 
 from superpac.cli import app
 from superpac.data import Dataset, load
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
-from superpac.graph.piece_count import guess_pieces, modularity
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.loop import simulate
 from superpac.simulation.oracles import TruthOracle
-from superpac.strategies.superpac_d.merge_chances import chance_of_count, merge_chances
 
 
 def planes(clusters: int, seed: int) -> Dataset:
@@ -87,49 +84,3 @@ def test_the_command_line_takes_auto():
     wrong = CliRunner().invoke(app, ["simulate", "digits", "-k", "some"])
     assert wrong.exit_code == 2
     assert "nor 'auto'" in wrong.output
-
-
-def test_modularity_of_the_true_pieces_is_largest():
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(7), 20)
-    A = (rng.random((140, 140)) < np.where(y[:, None] == y, 0.5, 0.01)).astype(float)
-    A = np.triu(A, 1)
-    graph = sparse.csr_array(A + A.T)
-    assert guess_pieces(graph) in (6, 7, 8)
-    split = np.where(y == 0, rng.integers(0, 2, 140) * 7, y)
-    assert modularity(graph, y, 8) > modularity(graph, split, 8)
-
-
-def test_chances_against_one_pair_at_a_time():
-    rng = np.random.default_rng(3)
-    S = 7
-    mutual = rng.random((S, S))
-    mutual = mutual + mutual.T
-    np.fill_diagonal(mutual, 0.0)
-    differ = np.triu(rng.random((S, S)) < 0.3, 1)
-    differ = differ | differ.T
-    cuts = np.where(differ, 1.0, 0.0) / 2
-    mass = rng.random(S) * 10
-    small = mass < 2
-    found = merge_chances(mutual, differ, cuts, small, mass, 5, 0.01)
-
-    def of(a: int, b: int) -> float:
-        share = 0.98 if small[a] else max(0.3, min(0.9, 1.5 * (S - 5) / S))
-        open_ = [mutual[a, c] * (0.01 if differ[a, c] else 1.0) for c in range(S)]
-        return share * open_[b] / (share * sum(open_) + 1 - share)
-
-    for a in range(S):
-        for b in range(S):
-            if a != b:
-                expected = min(of(a, b), of(b, a))
-                if small[a] or small[b]:
-                    expected = of(a, b) if mass[a] < mass[b] else of(b, a)
-                assert found[a, b] == pytest.approx(expected)
-
-
-def test_more_placed_points_make_the_number_surer():
-    apart = ~np.eye(3, dtype=bool)
-    none = np.zeros(3, dtype=bool)
-    sure = [chance_of_count(np.zeros((3, 3)), np.arange(3), apart, none, m) for m in (0, 5, 50)]
-    assert sure == sorted(sure)
-    assert chance_of_count(np.zeros((3, 3)), np.arange(3), apart, none, 50, found=20) < sure[-1]
