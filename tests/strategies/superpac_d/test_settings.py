@@ -31,6 +31,17 @@ def test_the_page_on_the_method_names_every_module(module):
     assert re.search(rf"`{module}(\.\w+)?`", METHOD.read_text())
 
 
+def test_every_number_is_read():
+    code = "".join(path.read_text() for path in FOLDER.glob("*.py") if path.stem != "settings")
+    unread = [f.name for f in fields(Settings) if not re.search(rf"settings\.{f.name}\b", code)]
+    assert unread == []
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_no_module_has_numbers_of_its_own(path):
+    assert re.findall(r"^[A-Z][A-Z_]* *(?::[^=]*)?= *[-\d.(].*", path.read_text(), re.M) == []
+
+
 def test_they_cannot_be_changed_in_place():
     with pytest.raises(FrozenInstanceError):
         Settings().pieces = 1.0  # type: ignore[misc]

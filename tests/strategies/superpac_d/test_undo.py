@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from superpac.session.spec import Spec
 from superpac.simulation.loop import simulate
 from superpac.simulation.oracles import NoisyOracle, TruthOracle
 from superpac.store import open_store
-from superpac.strategies.superpac_d import posterior
+from superpac.strategies.superpac_d.settings import DEFAULT
 from superpac.strategies.superpac_d.strategy import SuperpacD
 
 SPEC = Spec(6, affinity="tsc:q=4", strategy="superpac-d", dim=3)
@@ -36,10 +37,15 @@ def oracle(request, items):
     return NoisyOracle(items.y, request.param, seed=3)
 
 
-@pytest.fixture(params=[posterior.REFRESH, 300], ids=["all views", "two views an answer"])
-def session(request, items, monkeypatch):
-    monkeypatch.setattr(posterior, "REFRESH", request.param)
-    return Session.create(items, SPEC)
+def created(items: Dataset, refresh: int) -> Session:
+    session = Session.create(items, SPEC)
+    session.strategy = SuperpacD(session.problem, settings=replace(DEFAULT, refresh=refresh))
+    return session
+
+
+@pytest.fixture(params=[DEFAULT.refresh, 300], ids=["all views", "two views per answer"])
+def session(request, items):
+    return created(items, request.param)
 
 
 def go_on(session: Session, oracle: TruthOracle, questions: int) -> None:
@@ -57,7 +63,9 @@ def believed(session: Session) -> tuple[object, ...]:
 
 
 def opened(session: Session, items: Dataset) -> Session:
-    return Session.open(items, session.log)
+    again = Session.open(items, session.log)
+    again.strategy = SuperpacD(again.problem, settings=session.strategy.settings)
+    return again
 
 
 def test_after_undo_all_is_as_in_a_session_opened_anew(session, oracle, items):
@@ -209,13 +217,12 @@ def test_opening_costs_less_than_the_session_did(items):
     np.testing.assert_array_equal(labels, session.labels())
 
 
-@pytest.mark.parametrize("refresh", [posterior.REFRESH, 300])
-def test_views_fitted_to_the_posterior_are_a_function_of_the_answers_too(refresh, monkeypatch):
+@pytest.mark.parametrize("refresh", [DEFAULT.refresh, 300])
+def test_views_fitted_to_the_posterior_are_a_function_of_the_answers_too(refresh):
     """On planes that the graph sees badly subspaces come to tell more than diffusion."""
-    monkeypatch.setattr(posterior, "REFRESH", refresh)
     X, y = make_subspaces(25, 6, 3, 12, noise=0.3, seed=1)
     items = Dataset(X, y=y, name="planes")
-    session = Session.create(items, SPEC)
+    session = created(items, refresh)
     oracle = TruthOracle(y)
     go_on(session, oracle, 60)
     before = believed(session)[1:]

@@ -12,7 +12,8 @@ from superpac.data import Dataset
 from superpac.graph.diffusion import Claims, Diffusion
 from superpac.session.session import Session
 from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle, simulate
+from superpac.simulation.loop import simulate
+from superpac.simulation.oracles import TruthOracle
 from superpac.strategies.superpac_d.settings import Settings
 from superpac.strategies.superpac_d.view_scores import (
     KernelView,
