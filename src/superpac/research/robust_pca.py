@@ -263,11 +263,9 @@ def _shrink(values: FloatArray, by: float) -> FloatArray:
 
 
 def _shrink_singular(matrix: FloatArray, by: float) -> tuple[FloatArray, int]:
-    """Lower every singular value by `by`, not below 0; also the number left.
-
-    From the eigenvectors of the smaller Gram matrix, many times cheaper than an SVD of a few
-    images of many pixels. What is lost is below 1e-8 of the largest value, under any useful tol.
-    """
+    """Lower every singular value by `by`, not below 0; also the number left."""
+    # From the eigenvectors of the smaller Gram matrix, many times cheaper than an SVD of a few
+    # images of many pixels. What is lost is below 1e-8 of the largest value, under any useful tol.
     wide = matrix.shape[0] <= matrix.shape[1]
     gram = matrix @ matrix.T if wide else matrix.T @ matrix
     squares, vectors = np.linalg.eigh(gram)
