@@ -53,10 +53,11 @@ def run_task(task: Task, data: Dataset | None, affinities: str | Path | None = N
     """
     begun, cpu = time.perf_counter(), time.process_time()
     row = _named(task)
+    cache = DiskCache(affinities)  # a wrong setting stops the run instead of failing every trial
     # One thread, always: sums in another order would differ in the last bits.
     with _one_at_a_time, one_thread():
         try:
-            row |= {"status": "done", **_run(task, data, DiskCache(affinities))}
+            row |= {"status": "done", **_run(task, data, cache)}
         except Exception as error:  # whatever a method does wrong is its result
             row = failed_row(task, error)
     row["seconds"] = time.perf_counter() - begun
