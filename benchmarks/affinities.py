@@ -1,8 +1,10 @@
 """Affinities and the spectral step beside their peers, in CPU seconds of one run.
 
-Peers solve the same problem for a sample of the points; their time is scaled up to all of them.
-Everybody runs on one thread, where CPU seconds hold no busy waiting. spams and skglm come with
-`make bench`.
+Prints Markdown tables: EnSC, SSC-OMP and the spectral step beside their peers with the ratio of
+CPU seconds; the error of every method beside the reference; time and memory of TSC on 70,000
+digits. Peers solve the same problem for a sample of the points; their time is scaled up to all of
+them. Everybody runs on one thread, where CPU seconds hold no busy waiting. spams and skglm come
+with `make bench`.
 
     python benchmarks/affinities.py                       # USPS beside peers, then TSC on 70,000
     python benchmarks/affinities.py --only compare        # USPS: EnSC, SSC-OMP, spectral step
@@ -13,7 +15,6 @@ Everybody runs on one thread, where CPU seconds hold no busy waiting. spams and 
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
 import time
@@ -26,6 +27,7 @@ from sklearn.cluster import SpectralClustering
 from sklearn.linear_model import ElasticNet, orthogonal_mp
 from threadpoolctl import threadpool_limits
 
+from common import parser_of
 from superpac.affinity.base import unit_rows
 from superpac.affinity.registry import make_affinity
 from superpac.data import Dataset, load
@@ -189,7 +191,7 @@ def compare(items: Dataset, arpack: bool) -> list[dict]:
 
 def figures() -> list[dict]:
     """Error of every method beside the reference."""
-    print("| data | affinity | neighbours a row | CPU s | error | reference | within 2 points |")
+    print("| data | affinity | neighbours per row | CPU s | error | reference | within 2 points |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     rows = []
     for data, name, (low, high) in FIGURES:
@@ -243,9 +245,7 @@ def tsc70k() -> list[dict]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--only", choices=["compare", "figures", "tsc70k"])
     parser.add_argument("--data", default="usps")
     parser.add_argument("--no-arpack", action="store_true", help="leave out the slow spectral peer")

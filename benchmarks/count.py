@@ -1,64 +1,68 @@
 """How well the number of clusters is found while asking (`-k auto`), and how sure it says it is.
 
+Every row is some trials; after every ten questions the number of clusters found, the certainty
+given and the error are kept. Prints two Markdown tables: the mean number found at several shares
+of the budget with the error at its end, a row per set; and, for ranges of the certainty given, the
+share of checkpoints at which the number was right.
+
     python benchmarks/count.py --out benchmarks/results/count.jsonl
     python benchmarks/count.py --out benchmarks/results/count.jsonl --only-table
-
-Every row is some trials on seeds from 100 on; after every ten questions the number of clusters
-found, the certainty given and the error are kept. The second table is about the certainty: of all
-checkpoints at which it was within a range, the share where the number was right.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
-
 import numpy as np
-from joblib import Parallel, delayed
 
-from superpac.data import load
-from superpac.metrics import clustering_error
-from superpac.session.session import Session
-from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle
-
-# name, data, affinity, dimension, classes, points a class, questions
-ROWS = (
-    ("MNIST 5 x 100", "mnist", "tsc:q=5", 3, 5, 100, 200),
-    ("MNIST 10 x 100", "mnist", "tsc:q=5", 3, 10, 100, 400),
-    ("Yale 5", "yaleb", "ssc-faces", 9, 5, None, 150),
-    ("Yale 10", "yaleb", "ssc-faces", 9, 10, None, 250),
-    ("digits 10 x 100", "digits", "tsc:q=5", 5, 10, 100, 250),
-    ("pendigits 10 x 60", "pendigits", "knn", 3, 10, 60, 250),
-    ("COIL-20", "coil20", "ensc:gamma=10", 9, None, None, 200),
+from common import (
+    COIL20,
+    DIGITS10,
+    FIRST_SEED,
+    MNIST5,
+    MNIST10,
+    YALE5,
+    YALE10,
+    Draw,
+    kept_trials,
+    parser_of,
 )
-FIRST_SEED = 100
+from superpac import TruthOracle, clustering_error
+from superpac.simulation.loop import AnswerLoop
+
+# name: points, questions
+ROWS = {
+    "MNIST 5 x 100": (MNIST5, 200),
+    "MNIST 10 x 100": (MNIST10, 400),
+    "Yale 5": (YALE5, 150),
+    "Yale 10": (YALE10, 250),
+    "digits 10 x 100": (DIGITS10, 250),
+    "pendigits 10 x 60": (Draw("pendigits", "knn", 3, 10, 60, standardise=True), 250),
+    "COIL-20": (COIL20, 200),
+}
 EVERY = 10
 SHARES = (0.0, 0.25, 0.5, 1.0)
 RANGES = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.01))
 
 
-def one(row: tuple, seed: int) -> dict:
+def trial(name: str, seed: int) -> dict:
     """Number, certainty and error after every tenth question."""
-    name, data, affinity, dim, classes, per_class, questions = row
-    items = load(data, standardise=affinity == "knn")
-    drawn = items.sample_classes(classes, per_class, seed) if classes else items.shuffled(seed)
-    session = Session.create(drawn, Spec("auto", affinity, "superpac-d", dim=dim, seed=seed))
-    oracle, found = TruthOracle(drawn.y), []
-    for asked in range(questions + 1):
-        if asked % EVERY == 0:
-            now = session.progress()
-            error = clustering_error(drawn.y, session.labels())
-            found.append([now["clusters"], now["clusters_sure"], round(float(error), 6)])
-        question = session.ask()
-        if question is None:
-            break
-        session.tell(oracle(question), (question.i, question.j))
-    return {"key": [name, seed], "truth": int(drawn.n_classes or 0), "found": found}
+    draw, questions = ROWS[name]
+    items = draw.items(seed)
+    session = draw.session(items, seed, clusters="auto")
+    found = []
+
+    def note() -> None:
+        now = session.progress()
+        error = clustering_error(items.y, session.labels())
+        found.append([now["clusters"], now["clusters_sure"], round(float(error), 6)])
+
+    note()
+    for step in AnswerLoop(session, TruthOracle(items.y), questions):
+        if step.number % EVERY == 0:
+            note()
+    return {"key": [name, seed], "truth": int(items.n_classes or 0), "found": found}
 
 
-def table(done: dict) -> str:
+def table(trials: list[dict]) -> str:
     """Tables of the numbers found and of the certainty."""
     head = " | ".join(f"at {100 * share:.0f}% of them" for share in SHARES)
     lines = [
@@ -66,8 +70,8 @@ def table(done: dict) -> str:
         "| --- " * (6 + len(SHARES)) + "|",
     ]
     checks = []
-    for name, *_, questions in ROWS:
-        runs = [r for key, r in done.items() if key[0] == name]
+    for name, (_, questions) in ROWS.items():
+        runs = [r for r in trials if r["key"][0] == name]
         if not runs:
             continue
         cells = []
@@ -94,25 +98,12 @@ def table(done: dict) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True)
+    parser = parser_of(__doc__, kept=True)
     parser.add_argument("--trials", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only-table", action="store_true")
     args = parser.parse_args()
-    done = {}
-    if args.out.exists():
-        done = {tuple(r["key"]): r for r in map(json.loads, args.out.read_text().splitlines())}
     seeds = range(FIRST_SEED, FIRST_SEED + args.trials)
-    todo = [(row, seed) for row in ROWS for seed in seeds if (row[0], seed) not in done]
-    if not args.only_table:
-        with args.out.open("a") as file:
-            work = Parallel(n_jobs=args.jobs, return_as="generator_unordered")
-            for r in work(delayed(one)(row, seed) for row, seed in todo):
-                done[tuple(r["key"])] = r
-                file.write(json.dumps(r) + "\n")
-                file.flush()
-    print(table(done))
+    tasks = (([name, seed], (name, seed)) for name in ROWS for seed in seeds)
+    print(table(kept_trials(args, trial, tasks)))
 
 
 if __name__ == "__main__":

@@ -1,85 +1,83 @@
 """How often the interval for the error left covers the truth, and what stopping by it costs.
 
-    SUPERPAC_DATA=folder python benchmarks/stopping.py --trials 10 --rows mnist,yale --json FILE
+Sessions are answered from the truth; every five questions the estimate of the error left is
+compared with the error. Prints a Markdown table with a row per set: the share of checkpoints whose
+95% interval holds the error, and whose upper end does; how far the estimate is off; the share
+covered, the error and half the width at four question counts; where the upper end is first at or
+below 1%; and where the error is. The constants of `superpac.session.stopping` were chosen on other
+seeds (0 to 14), of the rows marked * among others; see docs/stopping.md.
 
-For every row sessions are answered from the truth; at several question counts the estimate of the
-error left is compared with the error. The constants of `superpac.session.stopping` were chosen on
-other seeds (0 to 14), of the rows marked * among others; see docs/stopping.md. "covered" is the
-share of checkpoints (or of sessions, in the columns by count) whose 95% interval holds the error;
-"stop" is where the upper end is first at or below 1%.
+    python benchmarks/stopping.py --trials 10
+    python benchmarks/stopping.py --trials 10 --rows mnist,yale --json FILE
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import warnings
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from superpac.data import Dataset, load
+from common import MNIST5, Draw, parser_of
+from superpac import Dataset, NoisyOracle, clustering_error
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import NotFoundError
-from superpac.metrics import clustering_error
-from superpac.session.session import Session
-from superpac.session.spec import Spec
-from superpac.simulation.oracles import NoisyOracle, TruthOracle
+from superpac.simulation.loop import AnswerLoop
 
 FIRST = 3000  # seeds begin here: the constants were chosen on seeds below 15
+EVERY = 5
 UNTIL = 0.01
 
 
-def _part(name: str, classes: int, per_class: int | None, affinity: str, dim: int | None) -> Any:
-    def make(seed: int) -> tuple[Dataset, Spec]:
-        items = load(name).sample_classes(classes, per_class, seed)
-        return items, Spec(classes, affinity, "superpac-d", dim=dim, seed=seed)
+@dataclass(frozen=True)
+class Planes(Draw):
+    """Five subspaces of dimension 3 with noise."""
 
-    return make
+    noise: float = 0.0
 
-
-def _planes(noise: float) -> Any:
-    def make(seed: int) -> tuple[Dataset, Spec]:
-        X, y = make_subspaces(60, 5, 3, 12, noise=noise, seed=seed)
-        return Dataset(X, y=y), Spec(5, "tsc:q=4", "superpac-d", dim=3, seed=seed)
-
-    return make
+    def items(self, seed: int) -> Dataset:
+        """The points of one seed."""
+        X, y = make_subspaces(60, 5, 3, 12, noise=self.noise, seed=seed)
+        return Dataset(X, y=y)
 
 
-ROWS: dict[str, tuple[Callable[[int], tuple[Dataset, Spec]], int, float]] = {
-    "digits 5 x 100 *": (_part("digits", 5, 100, "tsc:q=5", 3), 120, 0.0),
-    "digits 10 x 80 *": (_part("digits", 10, 80, "tsc:q=5", None), 300, 0.0),
-    "mnist 5 x 100 *": (_part("mnist", 5, 100, "tsc:q=5", 3), 250, 0.0),
-    "yale 5 *": (_part("yaleb", 5, None, "ssc", 9), 150, 0.0),
-    "planes, noise 0.4": (_planes(0.4), 150, 0.0),
-    "planes, noise 0.8": (_planes(0.8), 250, 0.0),
-    "planes, noise 1.2": (_planes(1.2), 250, 0.0),
-    "pendigits 10 x 60": (_part("pendigits", 10, 60, "ensc:gamma=5", None), 300, 0.0),
-    "segment 7 x 60": (_part("segment", 7, 60, "ensc:gamma=5", None), 250, 0.0),
-    "yale 10": (_part("yaleb", 10, None, "ssc-omp", 9), 250, 0.0),
-    "mnist 3 x 150": (_part("mnist", 3, 150, "tsc:q=5", 3), 150, 0.0),
-    "mnist 5 x 100, 1.2% wrong": (_part("mnist", 5, 100, "tsc:q=5", 3), 250, 0.012),
-    "digits 5 x 100, 5% wrong": (_part("digits", 5, 100, "tsc:q=5", 3), 150, 0.05),
+DIGITS5 = Draw("digits", "tsc:q=5", 3, 5, 100)
+
+# name: points, questions, share of wrong answers
+ROWS: dict[str, tuple[Draw, int, float]] = {
+    "digits 5 x 100 *": (DIGITS5, 120, 0.0),
+    "digits 10 x 80 *": (Draw("digits", "tsc:q=5", None, 10, 80), 300, 0.0),
+    "mnist 5 x 100 *": (MNIST5, 250, 0.0),
+    "yale 5 *": (Draw("yaleb", "ssc", 9, 5), 150, 0.0),
+    "planes, noise 0.4": (Planes("planes", "tsc:q=4", 3, noise=0.4), 150, 0.0),
+    "planes, noise 0.8": (Planes("planes", "tsc:q=4", 3, noise=0.8), 250, 0.0),
+    "planes, noise 1.2": (Planes("planes", "tsc:q=4", 3, noise=1.2), 250, 0.0),
+    "pendigits 10 x 60": (Draw("pendigits", "ensc:gamma=5", None, 10, 60), 300, 0.0),
+    "segment 7 x 60": (Draw("segment", "ensc:gamma=5", None, 7, 60), 250, 0.0),
+    "yale 10": (Draw("yaleb", "ssc-omp", 9, 10), 250, 0.0),
+    "mnist 3 x 150": (Draw("mnist", "tsc:q=5", 3, 3, 150), 150, 0.0),
+    "mnist 5 x 100, 1.2% wrong": (MNIST5, 250, 0.012),
+    "digits 5 x 100, 5% wrong": (DIGITS5, 150, 0.05),
 }
 
 
-def follow(made: tuple[Dataset, Spec], budget: int, wrong: float) -> list[dict[str, float]]:
+def follow(draw: Draw, seed: int, budget: int, wrong: float) -> list[dict[str, float]]:
     """One session: error and estimate at 0, 5, 10, ... questions."""
-    items, spec = made
-    session = Session.create(items, spec)
-    oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
-    found = []
-    for asked in range(budget + 1):
-        if asked % 5 == 0:
-            error = clustering_error(items.y, session.labels())
-            left = session.progress()["error_left"]
-            found.append({"questions": asked, "error": error, **left})
-        question = session.ask()
-        if question is None:
-            break
-        session.tell(oracle(question), (question.i, question.j))
+    items = draw.items(seed)
+    session = draw.session(items, seed)
+    found: list[dict[str, float]] = []
+
+    def note(asked: int) -> None:
+        error = clustering_error(items.y, session.labels())
+        found.append({"questions": asked, "error": error, **session.progress()["error_left"]})
+
+    note(0)
+    for step in AnswerLoop(session, NoisyOracle(items.y, wrong, seed), budget):
+        if step.number % EVERY == 0:
+            note(step.number)
     return found
 
 
@@ -142,7 +140,7 @@ def line(row: dict[str, Any]) -> str:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--rows", default="", help="words that a row's name must contain one of")
     parser.add_argument("--json", type=Path, default=None)
@@ -155,11 +153,11 @@ def main() -> None:
     )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     rows = []
-    for name, (make, budget, wrong) in ROWS.items():
+    for name, (draw, budget, wrong) in ROWS.items():
         if words and not any(word in name for word in words):
             continue
         try:
-            runs = [follow(make(FIRST + t), budget, wrong) for t in range(given.trials)]
+            runs = [follow(draw, FIRST + t, budget, wrong) for t in range(given.trials)]
         except NotFoundError as error:
             print(f"| {name} | {error} |")
             continue

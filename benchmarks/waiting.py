@@ -1,53 +1,53 @@
 """How long a person waits with SUPERPAC-D: milliseconds from an answer to the next question.
 
-python benchmarks/waiting.py usps                      # 9,298 points
-python benchmarks/waiting.py mnist70k --questions 150  # 70,000 points
+Prints one line: the median and the 95th percentile of the wait (labels included), of the wall
+clock and of the processor; the seconds until the first question; neighbours per point; peak memory.
+
+    python benchmarks/waiting.py usps                      # 9,298 points
+    python benchmarks/waiting.py mnist70k --questions 150  # 70,000 points
 """
 
 from __future__ import annotations
 
-import argparse
+import os
 import resource
 import time
 
 import numpy as np
 
-from superpac.data import load
-from superpac.session.session import Session
-from superpac.session.spec import Spec
-from superpac.simulation.oracles import TruthOracle
+from common import Draw, parser_of
+from superpac import TruthOracle
+from superpac.simulation.loop import AnswerLoop
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = parser_of(__doc__)
     parser.add_argument("data")
     parser.add_argument("--affinity", default="tsc:q=10")
     parser.add_argument("--dim", type=int, default=9)
     parser.add_argument("--questions", type=int, default=300)
     args = parser.parse_args()
-    items = load(args.data).shuffled(0)
-    spec = Spec(items.n_classes, args.affinity, "superpac-d", dim=args.dim)
+    os.environ["SUPERPAC_CACHE"] = "off"  # ready from nothing, not from what an earlier run kept
+    draw = Draw(args.data, args.affinity, args.dim)
+    items = draw.items(0)
     begun = time.perf_counter()
-    session = Session.create(items, spec)
-    ready = time.perf_counter() - begun
+    session = draw.session(items, 0)
     session.ask()
-    oracle = TruthOracle(items.y)
+    ready = time.perf_counter() - begun
     waits, work = [], []
-    for _ in range(args.questions):
-        question = session.ask()
-        answer = oracle(question)
-        told, cpu = time.perf_counter(), time.process_time()
-        session.tell(answer, (question.i, question.j))
+    cpu = time.process_time()
+    for step in AnswerLoop(session, TruthOracle(items.y), args.questions):
         session.labels("model")
         session.ask()
-        waits.append(1e3 * (time.perf_counter() - told))
+        waits.append(1e3 * (time.perf_counter() - step.told_at))
         work.append(1e3 * (time.process_time() - cpu))
+        cpu = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     print(
-        f"{len(items)} points, {args.questions} questions: p50 {np.percentile(waits, 50):.0f} ms, "
+        f"{len(items)} points, {len(waits)} questions: p50 {np.percentile(waits, 50):.0f} ms, "
         f"p95 {np.percentile(waits, 95):.0f} ms (processor: p95 {np.percentile(work, 95):.0f} ms); "
-        f"ready after {ready:.0f} s; {session.problem.affinity.nnz / len(items):.0f} neighbours a "
-        f"point, peak memory {peak:.1f} GB"
+        f"ready after {ready:.0f} s; {session.problem.affinity.nnz / len(items):.0f} neighbours "
+        f"per point, peak memory {peak:.1f} GB"
     )
 
 

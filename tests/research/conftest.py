@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from superpac.research import FigureSpec, load_figure, run_figures
+from superpac.research.figure_specs import FigureSpec, load_figure
+from superpac.research.runner import run_figures
 
 SMALL = """
 name = "small"

@@ -9,7 +9,8 @@ import pytest
 from superpac.affinity.registry import make_affinity
 from superpac.data.catalogue import CATALOGUE
 from superpac.errors import InputError
-from superpac.research import Line, figure_names, load_figure, seed_of
+from superpac.research.figure_specs import Line, figure_names, load_figure
+from superpac.research.tasks import seed_of
 
 PAPER = {"yale_mnist_many", "yaleFull", "coil", "usps", "sonar", "explore", "theory"}
 BEYOND = {

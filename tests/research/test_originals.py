@@ -13,8 +13,8 @@ from superpac.data import load
 from superpac.data.catalogue import CATALOGUE
 from superpac.errors import DataError, InputError, NotFoundError, StoreError
 from superpac.research.originals import import_original
-from superpac.research.originals_images import bicubic_weights
-from superpac.research.originals_uci import UCI
+from superpac.research.originals.images import bicubic_weights
+from superpac.research.originals.uci import UCI
 
 RNG = np.random.default_rng(0)
 

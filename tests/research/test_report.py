@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 from made_results import good
 from superpac.cli.reproduce import reproduce
 from superpac.errors import DataError, InputError, NotFoundError
-from superpac.research import figure_names, load_figure, read_results
 from superpac.research.figure_plots import draw_figure, style_of
+from superpac.research.figure_specs import figure_names, load_figure
 from superpac.research.report import costs, summary, write_report
+from superpac.research.results import read_results
 
 
 class Words(HTMLParser):

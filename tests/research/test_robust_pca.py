@@ -141,7 +141,7 @@ def test_a_black_image_does_no_harm():
         (lambda: robust_pca([[1.0, np.nan]]), "NaN"),
         (lambda: robust_pca(np.ones((3, 3)), lam=-1), "'lam'"),
         (lambda: robust_pca(np.ones((3, 3)), tol=0), "'tol'"),
-        (lambda: oracle_pca(np.ones((3, 2)), [0, 1], 1), "one label a point"),
+        (lambda: oracle_pca(np.ones((3, 2)), [0, 1], 1), "one label per point"),
         (lambda: oracle_pca(np.ones((3, 2)), [0, 1, 1], 0), "dimension"),
     ],
 )

@@ -88,7 +88,8 @@ def test_no_cluster_at_the_address_is_said(small, tmp_path, monkeypatch):
 def test_a_killed_run_goes_on_without_redoing(finished, small_file, small, tmp_path):
     out = tmp_path / "out"
     script = textwrap.dedent(f"""
-        from superpac.research import load_figure, run_figures
+        from superpac.research.figure_specs import load_figure
+        from superpac.research.runner import run_figures
         run_figures([load_figure({str(small_file)!r})], {str(out)!r}, jobs=2)
     """)
     child = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)

@@ -8,14 +8,16 @@ from PIL import Image
 from scipy.stats import binomtest, ks_2samp
 
 from superpac.errors import InputError
-from superpac.research.noisy_margins import ANGLES, simulate_margins, theorem_bounds
 from superpac.research.theory import (
+    ANGLES,
     _corollary_limit,
     _interval,
     check_corollary,
     check_theorem,
     corollary_constants,
     draw,
+    simulate_margins,
+    theorem_bounds,
 )
 from superpac.subspaces.geometry import principal_angles, residuals
 

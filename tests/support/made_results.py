@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from superpac.research import Results, figure_names, load_figure, read_results
-from superpac.research.results import write_results
+from superpac.research.figure_specs import figure_names, load_figure
+from superpac.research.results import Results, read_results, write_results
 
 
 def falling(start: float, zero_at: int, questions: int) -> list[float]:

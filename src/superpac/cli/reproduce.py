@@ -70,9 +70,9 @@ def reproduce(
     require("research", "superpac reproduce")
     if dask is not None:
         require("dask", "--dask")
-    from superpac.research import figure_names, load_figure, run_figures
+    from superpac.research.figure_specs import figure_names, load_figure
     from superpac.research.report import write_report
-    from superpac.research.runner import RESULTS
+    from superpac.research.runner import RESULTS, run_figures
 
     if figure == "list":
         for name in figure_names():
@@ -177,8 +177,8 @@ def _command(
 
 
 def _say(results: Path, page: Path) -> None:
-    from superpac.research import read_results
     from superpac.research.claims import judge
+    from superpac.research.results import read_results
 
     found = read_results(results)
     for claim in judge(found):

@@ -1,19 +1,4 @@
-"""The paper's figures as specs, a runner, and drawings and claims from saved results alone."""
+"""The paper run again: its figures, its claims judged, its theory checked, its data imported.
 
-from superpac.research.figure_specs import FigureSpec, Line, Panel, figure_names, load_figure
-from superpac.research.results import Results, read_results
-from superpac.research.runner import run_figures
-from superpac.research.tasks import Task, seed_of
-
-__all__ = [
-    "FigureSpec",
-    "Line",
-    "Panel",
-    "Results",
-    "Task",
-    "figure_names",
-    "load_figure",
-    "read_results",
-    "run_figures",
-    "seed_of",
-]
+Needs the extra ``superpac[research]``; nothing here is needed for labelling or clustering.
+"""

@@ -108,7 +108,7 @@ class FigureSpec:
     name, title, caption : str
         Short name, headline, and what to look at.
     layout : {"curves", "time", "table"}
-        Error against questions; milliseconds a question against N; no picture.
+        Error against questions; milliseconds per question against N; no picture.
     paper : bool
         Whether it is one of the paper's.
     panels : tuple of Panel
@@ -147,11 +147,11 @@ class FigureSpec:
         Parameters
         ----------
         trials : int, optional
-            At most so many a panel.
+            At most so many per panel.
         quick : bool, default=False
             The short form: what the ``quick`` tables of the file say.
         limit_s : float, optional
-            At most so many processor seconds a trial; the file may allow less.
+            At most so many processor seconds per trial; the file may allow less.
         methods : collection of str, optional
             Only these lines.
         panels : collection of str, optional

@@ -5,17 +5,18 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader
 
 from superpac.research import statistics as st
 from superpac.research.claims import Claim, judge
 from superpac.research.figure_plots import draw_figure
-from superpac.research.report_page import PAGE
 from superpac.research.results import Results, read_results, stack
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 ANSWERS = {
@@ -48,8 +49,13 @@ def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
     results = read_results(source)
     figures = [_section(results, layout, root) for layout in _in_order(results)]
     claims = judge(results)
-    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(PAGE)
-    text = page.render(
+    pages = Environment(
+        loader=PackageLoader("superpac.research"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    text = pages.get_template("report.html").render(
         claims=[_claim(claim) for claim in claims],
         counts=_counts(claims),
         figures=figures,

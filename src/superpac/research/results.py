@@ -1,7 +1,7 @@
 """Results on disk: append-only parts while a run goes on, then one Parquet file with everything.
 
-A part is a text file with one finished trial a line, synced before the next: a kill loses only the
-trials that were being computed. The Parquet file holds a row a trial (curves, times, seeds,
+A part is a text file with one finished trial per line, synced before the next: a kill loses only
+the trials that were being computed. The Parquet file holds a row per trial (curves, times, seeds,
 settings, machine) and, in its metadata, the figures' layout: drawings need nothing else.
 """
 
@@ -14,38 +14,34 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from superpac.errors import ConflictError, DataError, NotFoundError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 Row = dict[str, Any]
 META = b"superpac"
 FORMAT = 1
 
-SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("key", "figure", "panel", "method")),
-        ("trial", pa.int32()),
-        *((name, pa.string()) for name in ("kind", "status", "why", "stopped")),
-        *((name, pa.string()) for name in ("data", "affinity", "strategy", "options")),
-        *((name, pa.int64()) for name in ("seed", "data_seed")),
-        *((name, pa.int32()) for name in ("n", "ambient", "classes_true", "clusters", "dim_used")),
-        *((name, pa.int32()) for name in ("questions", "met_at", "mistakes")),
-        *((name, pa.float64()) for name in ("wrong", "limit_s", "nmi_last")),
-        ("error", pa.list_(pa.float64())),
-        ("ari", pa.list_(pa.float64())),
-        ("ask_ms", pa.list_(pa.float32())),
-        *((name, pa.float64()) for name in ("affinity_seconds", "start_seconds")),
-        *((name, pa.float64()) for name in ("seconds", "cpu_seconds")),
-        ("facts", pa.string()),
-        ("machine", pa.string()),
-    ]
+# columns of the Parquet file in their order, by type
+_COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("string", ("key", "figure", "panel", "method")),
+    ("int32", ("trial",)),
+    ("string", ("kind", "status", "why", "stopped", "data", "affinity", "strategy", "options")),
+    ("int64", ("seed", "data_seed")),
+    ("int32", ("n", "ambient", "classes_true", "clusters", "dim_used")),
+    ("int32", ("questions", "met_at", "mistakes")),
+    ("float64", ("wrong", "limit_s", "nmi_last")),
+    ("list of float64", ("error", "ari")),
+    ("list of float32", ("ask_ms",)),
+    ("float64", ("affinity_seconds", "start_seconds", "seconds", "cpu_seconds")),
+    ("string", ("facts", "machine")),
 )
 TEXTS = ("options", "facts", "machine")
 COUNTS = ("n", "ambient", "classes_true", "clusters", "dim_used", "questions", "met_at", "mistakes")
@@ -57,7 +53,7 @@ class Parts:
     Parameters
     ----------
     folder : path
-        Where they are kept, one a figure.
+        Where they are kept, one per figure.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -116,7 +112,7 @@ class Results:
     Attributes
     ----------
     table : pandas.DataFrame
-        A row a trial.
+        A row per trial.
     meta : dict
         ``figures`` (their layout), ``commands``, ``date``, ``skipped`` (what was left out and why),
         ``seconds``, ``quick``.
@@ -132,7 +128,7 @@ class Results:
         return t[here & (t["status"] == "done")].sort_values("trial")
 
     def curves(self, figure: str, panel: str, method: str) -> NDArray[np.float64]:
-        """Error after 0, 1, 2, ... questions, a row a trial.
+        """Error after 0, 1, 2, ... questions, a row per trial.
 
         A trial with nothing left to ask keeps its last error; one that was stopped for time is
         NaN from there on.
@@ -141,7 +137,7 @@ class Results:
 
 
 def stack(trials: pd.DataFrame, column: str = "error") -> NDArray[np.float64]:
-    """Curves of several trials as one table, a row a trial."""
+    """Curves of several trials as one table, a row per trial."""
     if trials.empty:
         return np.zeros((0, 0))
     longest = max(len(curve) for curve in trials[column])
@@ -170,10 +166,17 @@ def write_results(path: str | Path, rows: list[Row], meta: Mapping[str, Any]) ->
     -------
     Path
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     target = Path(path)
     ordered = sorted(rows, key=lambda r: (r["figure"], r["panel"], r["method"], r["trial"]))
-    columns = {f.name: [_cell(row, f.name) for row in ordered] for f in SCHEMA}
-    table = pa.table(columns, schema=SCHEMA)
+    columns = {
+        name: [_cell(row, name, kind) for row in ordered]
+        for kind, names in _COLUMNS
+        for name in names
+    }
+    table = pa.table(columns, schema=_schema())
     text = json.dumps({"format": FORMAT, **meta}).encode()
     table = table.replace_schema_metadata({META: text})
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -195,6 +198,9 @@ def read_results(path: str | Path) -> Results:
     -------
     Results
     """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     source = Path(path)
     if not source.is_file():
         raise NotFoundError(f"There are no results in {source}; run superpac reproduce first.")
@@ -227,24 +233,39 @@ def finished_rows(path: str | Path) -> list[Row]:
         read_results(path)
     except (NotFoundError, DataError):
         return []
+    import pyarrow.parquet as pq
+
     rows: list[Row] = pq.read_table(path).to_pylist()
     for row in rows:
         row.update({name: json.loads(row[name]) for name in TEXTS})
     return rows
 
 
-def _cell(row: Row, name: str) -> Any:
+def _schema() -> pa.Schema:
+    """Types of the columns as pyarrow has them."""
+    import pyarrow as pa
+
+    def typed(kind: str) -> pa.DataType:
+        inner = kind.removeprefix("list of ")
+        one = pa.type_for_alias(inner)
+        return one if inner == kind else pa.list_(one)
+
+    return pa.schema([(name, typed(kind)) for kind, names in _COLUMNS for name in names])
+
+
+def _cell(row: Row, name: str, kind: str) -> Any:
+    """A trial's value for a column, or what stands for none."""
     if name in TEXTS:
         return json.dumps(row.get(name) or {}, sort_keys=True)
-    if name in ("error", "ari", "ask_ms"):
+    if kind.startswith("list"):
         return row.get(name) or []
     if name in COUNTS:
         return int(row.get(name, -1))
-    kind = SCHEMA.field(name).type
-    return row.get(name, "" if kind == pa.string() else 0)
+    return row.get(name, "" if kind == "string" else 0)
 
 
 def _row(line: bytes) -> Row | None:
+    """A trial from a line of a part; None where it is no whole trial."""
     try:
         row = json.loads(line)
     except ValueError:

@@ -62,7 +62,7 @@ def robust_pca(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Points, one a row.
+        Points, one per row.
     lam : float, optional
         Weight of the sparse part; ``1 / sqrt(max(X.shape))`` by default, the value of [1]_.
     tol : float, default=1e-7
@@ -129,11 +129,11 @@ def oracle_pca(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Points, one a row.
+        Points, one per row.
     y : array-like of shape (n_samples,)
         True classes.
     dim : int or sequence of int
-        Subspace dimension, the same for all classes or one a class in sorted order.
+        Subspace dimension, the same for all classes or one per class in sorted order.
     unit : bool, default=True
         Scale points to unit length first.
 
@@ -171,11 +171,11 @@ def oracle_robust_pca(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        Points, one a row.
+        Points, one per row.
     y : array-like of shape (n_samples,)
         True classes.
     dim : int or sequence of int
-        Subspace dimension, the same for all classes or one a class in sorted order.
+        Subspace dimension, the same for all classes or one per class in sorted order.
     unit : bool, default=True
         Scale points to unit length first.
     lam, tol, max_iter
@@ -219,7 +219,7 @@ def _oracle(
     if truth.shape != (points.shape[0],):
         raise InputError(
             f"There are {points.shape[0]} points but labels of shape {truth.shape}; "
-            "give one label a point."
+            "give one label per point."
         )
     classes, codes = np.unique(truth, return_inverse=True)
     dims = cluster_dims(dim, classes.size)
@@ -231,7 +231,7 @@ def _points(X: ArrayLike) -> FloatArray:
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or points.size == 0:
         raise InputError(
-            f"X must be a non-empty table of points, one a row. Got shape {points.shape} instead."
+            f"X must be a non-empty table of points, one per row. Got shape {points.shape} instead."
         )
     if not np.isfinite(points).all():
         raise InputError("X holds NaN or infinite values; drop or fill those points first.")
@@ -263,11 +263,9 @@ def _shrink(values: FloatArray, by: float) -> FloatArray:
 
 
 def _shrink_singular(matrix: FloatArray, by: float) -> tuple[FloatArray, int]:
-    """Lower every singular value by `by`, not below 0; also the number left.
-
-    From the eigenvectors of the smaller Gram matrix, many times cheaper than an SVD of a few
-    images of many pixels. What is lost is below 1e-8 of the largest value, under any useful tol.
-    """
+    """Lower every singular value by `by`, not below 0; also the number left."""
+    # From the eigenvectors of the smaller Gram matrix, many times cheaper than an SVD of a few
+    # images of many pixels. What is lost is below 1e-8 of the largest value, under any useful tol.
     wide = matrix.shape[0] <= matrix.shape[1]
     gram = matrix @ matrix.T if wide else matrix.T @ matrix
     squares, vectors = np.linalg.eigh(gram)

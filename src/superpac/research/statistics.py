@@ -147,7 +147,7 @@ def middle(values: FloatArray) -> float:
 
 
 def questions_to(curves: FloatArray, level: float) -> FloatArray:
-    """Questions until the error is first at most `level`, a trial each; infinite if never.
+    """Questions until the error is first at most `level`, one value per trial; infinite if never.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def answered(curves: FloatArray) -> IntArray:
 
 
 def area(curves: FloatArray, upto: int) -> FloatArray:
-    """Mean error over the questions 0 to `upto`, a trial each."""
+    """Mean error over the questions 0 to `upto`, one value per trial."""
     return np.asarray(curves[:, : upto + 1].mean(axis=1))
 
 

@@ -18,25 +18,123 @@ clustering", ICML 2017. What reading the proofs closely showed:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from os import PathLike
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.stats import beta
 
 from superpac.array_types import FloatArray
-from superpac.research.noisy_margins import ANGLES, AngleKinds, simulate_margins, theorem_bounds
+from superpac.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart without red and green
+
+AngleKinds = Mapping[str, Callable[[int], FloatArray]]
+
+ANGLES: AngleKinds = {
+    "one shared direction": lambda d: np.r_[0.0, np.full(d - 1, np.pi / 2)],
+    "spread": lambda d: np.linspace(0.1, np.pi / 2, d),
+    "close": lambda d: np.full(d, 0.3),
+}
+"""Principal angles of two d-dimensional subspaces, by name."""
+
+
+def theorem_bounds(
+    distance: ArrayLike, *, sigma: float, ambient: int, dim: int, epsilon: float
+) -> tuple[FloatArray, FloatArray]:
+    """Theorem 1's lower and upper bound on the margin of a noisy point.
+
+    Parameters
+    ----------
+    distance : array-like
+        Distance of the noiseless point of S_1 to S_2.
+    sigma : float
+        Standard deviation of the noise in each of the coordinates.
+    ambient, dim : int
+        Dimensions D and d of the space and of both subspaces.
+    epsilon : float
+        In (0, 1).
+
+    Returns
+    -------
+    lower, upper : ndarray
+
+    Examples
+    --------
+    >>> low, high = theorem_bounds(1.0, sigma=0.1, ambient=101, dim=1, epsilon=0.1)
+    >>> print(f"{low:.3f} {high:.3f}")
+    0.136 0.421
+    """
+    if not 0 < epsilon < 1:
+        raise InputError(f"'epsilon' must be between 0 and 1. Got {epsilon!r} instead.")
+    noise = sigma**2 * (ambient - dim)
+    ratio = np.sqrt(noise / (noise + np.asarray(distance, dtype=np.float64) ** 2))
+    stretch = (1 + epsilon) / (1 - epsilon)
+    return 1 - stretch * ratio, 1 - ratio / stretch
+
+
+def simulate_margins(
+    points: ArrayLike,
+    angles: ArrayLike,
+    *,
+    sigma: float,
+    ambient: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Draw noise for points of S_1 and give the margins mu(y) between S_1 and S_2.
+
+    Only the planes of the principal vectors are drawn: what is orthogonal to both subspaces adds
+    the same chi-squared term to both squared distances. The distribution is exact.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        Coordinates of the noiseless points along the principal vectors of S_1.
+    angles : array-like of shape (d,)
+        Principal angles in radians.
+    sigma : float
+        Standard deviation of the noise in each coordinate.
+    ambient : int
+        Dimension D of the space, at least 2 d.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        ``1 - dist(y, S_1) / dist(y, S_2)``; negative where noise carried y nearer to S_2.
+
+    Examples
+    --------
+    >>> mu = simulate_margins([[0.0], [1.0]], [np.pi / 2], sigma=1e-9, ambient=50,
+    ...                       rng=np.random.default_rng(0))
+    >>> bool(abs(mu[0]) < 0.5), bool(mu[1] > 0.99)
+    (True, True)
+    """
+    x, phi = np.atleast_2d(np.asarray(points, dtype=np.float64)), np.asarray(angles)
+    n, d = x.shape
+    if phi.shape != (d,):
+        raise InputError(f"Points with {d} coordinates need {d} angles. Got {phi.size}.")
+    if ambient < 2 * d:
+        raise InputError(f"The space must have at least 2 d = {2 * d} dimensions. Got {ambient}.")
+    if not sigma > 0:
+        raise InputError(f"'sigma' must be positive. Got {sigma!r} instead.")
+    across = sigma * rng.standard_normal((n, d))
+    moved = np.cos(phi) * across - np.sin(phi) * (x + sigma * rng.standard_normal((n, d)))
+    rest = sigma**2 * rng.chisquare(ambient - 2 * d, n) if ambient > 2 * d else np.zeros(n)
+    own = np.einsum("ij,ij->i", across, across) + rest
+    other = np.einsum("ij,ij->i", moved, moved) + rest
+    return 1 - np.sqrt(own / other)
 
 
 class Constants(NamedTuple):
@@ -53,7 +151,7 @@ class TheoremCheck:
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a setting and epsilon: ``ambient, dim, sigma, angles, distance, epsilon``, the
+        One row per setting and epsilon: ``ambient, dim, sigma, angles, distance, epsilon``, the
         share ``inside`` the bounds with its confidence interval ``low, high``, the promised
         ``bound``, and ``holds`` (the interval does not lie below the bound).
     holds : bool
@@ -78,7 +176,7 @@ class CorollaryCheck:
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a setting and delta: ``ambient, dim, sigma, angles, s, delta``, whether the
+        One row per setting and delta: ``ambient, dim, sigma, angles, s, delta``, whether the
         ``condition`` of the Corollary is met, the share ``ordered`` of draws with
         mu(y_1) < mu(y_2) with its confidence interval ``low, high``, the promised ``bound``
         (negative where it says nothing), and ``holds``.
@@ -156,6 +254,8 @@ def check_theorem(
     >>> check.holds
     True
     """
+    import pandas as pd
+
     rng = np.random.default_rng(seed)
     rows = []
     for D, d, noise, (name, kind) in product(ambient, dim, sigma, angles.items()):
@@ -213,7 +313,7 @@ def check_corollary(
     angles : mapping of str to callable
         Principal angles for a given d, ascending.
     n_samples : int, default=10_000
-        Draws a setting.
+        Draws per setting.
     c : float, default=0.5
         The Corollary's constant.
     confidence : float, default=0.999
@@ -231,6 +331,8 @@ def check_corollary(
     >>> check.holds, check.least_ordered > 0.99
     (True, True)
     """
+    import pandas as pd
+
     rng = np.random.default_rng(seed)
     rows = []
     for D, d, noise, (name, kind) in product(ambient, dim, sigma, angles.items()):
@@ -282,7 +384,7 @@ def draw(path: str | PathLike[str], *, n_samples: int = 3000, seed: int = 0) -> 
     path : path-like
         Where to write the picture; the ending names the format (png, svg, pdf).
     n_samples : int, default=3000
-        Draws a setting.
+        Draws per setting.
     seed : int, default=0
         Of the simulation.
 
@@ -295,6 +397,8 @@ def draw(path: str | PathLike[str], *, n_samples: int = 3000, seed: int = 0) -> 
     ...     (Path(folder) / "theory.png").stat().st_size > 10_000
     True
     """
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_theorem(left, n_samples, seed)

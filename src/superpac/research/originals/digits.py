@@ -11,21 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from superpac.data.checks import reading
-from superpac.data.hdf5 import read_dataset
 from superpac.errors import DataError
 
-Arrays = dict[str, NDArray]
 _MOST_BYTES = 2**28
 _MOST_IMAGES = 10**6
 
 
-def read_mnist(source: Path, part: str) -> Arrays:
+def read_mnist(source: Path, part: str) -> dict[str, NDArray]:
     """Read one part (``"t10k"`` or ``"train"``) of MNIST's idx files, gzipped or not.
 
     References
@@ -72,7 +69,7 @@ def read_idx(path: Path, ndim: int) -> NDArray[np.uint8]:
     return np.frombuffer(body, dtype=np.uint8).reshape(shape)
 
 
-def read_usps(source: Path) -> Arrays:
+def read_usps(source: Path) -> dict[str, NDArray]:
     """Read USPS from ``usps.h5``, LIBSVM's ``usps`` and ``usps.t``, or ``zip.train/zip.test``.
 
     Values are stored in 0..1 with background 0, whatever the scale of the source. A training
@@ -108,7 +105,11 @@ def read_usps(source: Path) -> Arrays:
     return _usps_h5(stored)
 
 
-def _usps_h5(path: Path) -> Arrays:
+def _usps_h5(path: Path) -> dict[str, NDArray]:
+    import h5py
+
+    from superpac.data.hdf5 import read_dataset
+
     parts = []
     with reading(path, "an HDF5 file"), h5py.File(path, "r") as file:
         for part in ("train", "test"):
@@ -134,11 +135,11 @@ def _read_zip(path: Path) -> tuple[NDArray, NDArray]:
     return values[:, 1:], values[:, 0]
 
 
-def _usps(X: NDArray, y: NDArray, path: Path) -> Arrays:
+def _usps(X: NDArray, y: NDArray, path: Path) -> dict[str, NDArray]:
     if X.ndim != 2 or X.shape[1] != 256 or len(X) != len(y) or not np.isfinite(X).all():
         raise DataError(
             f"{path}: holds {X.shape} values and {y.shape} labels, USPS has 256 finite values and "
-            "one label a digit; give the file as downloaded."
+            "one label per digit; give the file as downloaded."
         )
     _check_digits(y, path)
     X = X.astype(np.float64)

@@ -14,12 +14,11 @@ from superpac.data.catalogue import CATALOGUE
 from superpac.data.checks import reading
 from superpac.errors import DataError
 
-Arrays = dict[str, NDArray]
 _YALE = re.compile(r"(yaleB\d\d)_P00A[+-]\d{3}E[+-]\d\d\.pgm(\.bad)?")
 _COIL = re.compile(r"obj(\d{1,3})__(\d{1,3})\.(png|pgm|ppm)", re.IGNORECASE)
 
 
-def read_yale(source: Path) -> Arrays:
+def read_yale(source: Path) -> dict[str, NDArray]:
     """Read the CroppedYale tree: 192x168 PGM files, reduced to 48x42.
 
     Files ending in ``.bad`` (damaged in acquisition, as the database itself says) are kept and
@@ -84,7 +83,7 @@ def bicubic_weights(n: int, m: int) -> NDArray[np.float64]:
     return matrix
 
 
-def read_coil20(source: Path) -> Arrays:
+def read_coil20(source: Path) -> dict[str, NDArray]:
     """Read the processed COIL-20 tree (128x128 grey): means over 4x4 blocks, in 0..1.
 
     References
@@ -99,7 +98,7 @@ def read_coil20(source: Path) -> Arrays:
     return {"X": X, "y": y, "image_shape": np.array([32, 32])}
 
 
-def read_coil100(source: Path) -> Arrays:
+def read_coil100(source: Path) -> dict[str, NDArray]:
     """Read the COIL-100 tree (128x128 colour): bilinear to 32x32 without antialiasing, then grey.
 
     References

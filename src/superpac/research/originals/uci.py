@@ -12,8 +12,6 @@ from superpac.data.catalogue import CATALOGUE
 from superpac.data.checks import reading
 from superpac.errors import DataError
 
-Arrays = dict[str, NDArray]
-
 
 @dataclass(frozen=True)
 class _Form:
@@ -41,7 +39,7 @@ UCI = tuple(_FORMS)
 """Names that `read_uci` knows."""
 
 
-def read_uci(name: str, source: Path) -> Arrays:
+def read_uci(name: str, source: Path) -> dict[str, NDArray]:
     """Read a UCI table from its file, or from the folder of its files.
 
     Lines before the first data line (headings, comments) are passed over.
