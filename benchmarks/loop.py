@@ -24,8 +24,8 @@ import numpy as np
 from sklearn.cluster import SpectralClustering
 
 from superpac.data import Dataset, load
-from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets, align
-from superpac.metrics import clustering_error
+from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
+from superpac.metrics import align_labels, clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec, build_problem
 from superpac.simulation.loop import simulate
@@ -137,7 +137,7 @@ def beside(items: Dataset, spec: Spec, questions: int) -> list[float]:
     def both(known: KnownSets, *, step: int) -> np.ndarray:
         labels = warm(known, step=step)
         exact = scratch.exact(known, step=step)
-        moved.append(np.mean(align(exact, labels, spec.n_clusters) != labels))
+        moved.append(np.mean(align_labels(exact, labels) != labels))
         gaps.append(clustering_error(items.y, labels) - clustering_error(items.y, exact))
         return labels
 

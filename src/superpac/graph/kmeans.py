@@ -1,4 +1,4 @@
-"""k-means on embedding rows: many short runs, one a thread.
+"""k-means on embedding rows: many short runs, one per thread.
 
 scikit-learn's KMeans splits one run over threads, which on a few thousand rows costs more in
 waiting than it saves; here each restart is one sequential run and restarts go side by side.
@@ -17,6 +17,7 @@ MAX_ITER = 300
 # reassociation lets the inner sums use vector instructions; nothing here relies on their order
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _nearest(row, centres, k):  # type: ignore[no-untyped-def]
+    """Nearest of the first `k` centres, and its squared distance."""
     best, where = np.inf, 0
     for c in range(k):
         total = 0.0
@@ -119,7 +120,7 @@ def _lloyd(rows, centres, labels, distance, sums, counts, tol):  # type: ignore[
 
 @njit(cache=True, parallel=True)
 def _runs(rows, starts, given, draws, labels, inertia, tol):  # type: ignore[no-untyped-def]
-    """One run a start: the first `given` use the centres in `starts`, the rest draw their own."""
+    """One run per start: the first `given` use the centres in `starts`, the rest draw their own."""
     count, k, width = starts.shape
     n = rows.shape[0]
     closest = np.empty((count, n))
