@@ -11,7 +11,8 @@ from numba import njit, prange
 from scipy.linalg import cho_factor, cho_solve, svd
 
 from superpac.affinity._kernels.vectors import product
-from superpac.affinity.base import FloatArray, Progress
+from superpac.affinity.base import Progress
+from superpac.array_types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,9 @@ def _shrink(Z, U, V, threshold, worst):
 def _outlier_pass(
     Y, M, H, U, V, left_f, left_span, stretch, bottom, push, g, kappa, threshold, worst, sums
 ):
-    """All that happens to the error block and its multipliers in one iteration, in one pass.
-
-    `worst` gets the largest |Z - C| of each row; `sums` gets, for each of its slices of rows, the
-    squared column norms of Y - PZ and of Y - E.
-    """
+    """All that happens to the error block and its multipliers in one iteration, in one pass."""
+    # worst gets the largest |Z - C| of each row; sums gets, for each of its slices of rows, the
+    # squared column norms of Y - PZ and of Y - E
     d, n = Y.shape
     parts = sums.shape[0]
     for part in prange(parts):
@@ -149,11 +148,9 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
 
 
 def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatArray, int]:
-    """Minimise |C|_1 + g |E|_1 subject to Y = YC + E, diag C = 0; C and the iterations.
-
-    The dictionary is P = [Y, I/g]. With the thin SVD of Y every product with the inverse of
-    mu1 P'P + mu2 I goes through matrices of the rank of Y, so P is never formed.
-    """
+    """Minimise |C|_1 + g |E|_1 subject to Y = YC + E, diag C = 0; C and the iterations."""
+    # The dictionary is P = [Y, I/g]. With the thin SVD of Y every product with the inverse of
+    # mu1 P'P + mu2 I goes through matrices of the rank of Y, so P is never formed.
     d, n = Y.shape
     longest = float(np.abs(Y).sum(axis=0).max())
     if longest == 0.0:
