@@ -60,7 +60,7 @@ def draw_clusters(
     title : str
         Headline.
     per_cluster, max_clusters : int
-        Items a row, rows at most.
+        Items per row, rows at most.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def draw_clusters(
 
 
 def flatten(rows: NDArray) -> NDArray[np.float64]:
-    """Two coordinates a point: the leading principal axes of the embedding rows."""
+    """Two coordinates per point: the leading principal axes of the embedding rows."""
     centred = rows - rows.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     flat = centred @ axes[:2].T

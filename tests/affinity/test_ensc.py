@@ -172,7 +172,7 @@ def test_common_scale_does_not_matter() -> None:
 
 
 def figures(path: Path, K: int, **options: object) -> tuple[float, float]:
-    """Error in per cent, and coefficients a row."""
+    """Error in per cent, and coefficients per row."""
     data = np.load(path)
     keep = ~data["bad"] if "bad" in data else slice(None)
     X, y = data["X"][keep], data["y"][keep]

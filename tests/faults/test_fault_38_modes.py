@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from superpac.store import new_info, open_store
-from superpac.store.files import atomic_write
+from superpac.store.atomic_files import atomic_write
 
 
 @pytest.fixture(autouse=True)

@@ -46,7 +46,7 @@ def load_npz(
     """Read an ``.npz`` file.
 
     Points are the array ``X``, else the only array of two or more dimensions. Taken along where
-    present: ``y``, ``ids``, ``image_shape``; any other array of one value a point becomes an
+    present: ``y``, ``ids``, ``image_shape``; any other array of one value per point becomes an
     extra. `labels` and `ids` may name another key.
     """
     with reading(path, "an .npz file"), zipfile.ZipFile(path) as archive:
@@ -98,7 +98,7 @@ def from_array(
     """Make a data set of an array already in memory; 3-D and 4-D arrays are stacks of images."""
     if isinstance(labels, str) or isinstance(ids, str):
         raise DataError(
-            f"{source}: has no named columns, so labels and ids must be given as one value a point."
+            f"{source}: has no named columns; give labels and ids as one value per point."
         )
     points = values
     if not hasattr(values, "tocsr") and not isinstance(values, np.ma.MaskedArray):

@@ -167,7 +167,7 @@ def as_ids(values: ArrayLike | None, n: int, where: str) -> NDArray[np.str_]:
     if given.ndim != 1 or len(given) != n:
         raise DataError(
             f"{where}: {given.size if given.ndim == 1 else given.shape} ids for {n} points; "
-            "give exactly one id a point."
+            "give exactly one id per point."
         )
     if given.dtype.kind == "f":
         given = _integral(given)
@@ -202,7 +202,7 @@ def as_labels(values: ArrayLike, n: int, where: str) -> tuple[NDArray[np.intp], 
         given = given.ravel()
     if given.ndim != 1 or len(given) != n:
         raise DataError(
-            f"{where}: labels of shape {given.shape} for {n} points; give exactly one a point."
+            f"{where}: labels of shape {given.shape} for {n} points; give exactly one each."
         )
     if given.dtype.kind == "f":
         if not np.isfinite(given).all():

@@ -32,7 +32,7 @@ def inspect(path: Path) -> Layout:
     with open(path, "rb") as file:
         start = file.read(2**16)
     if not start.strip():
-        raise DataError(f"{path}: the file is empty; give one line a point.")
+        raise DataError(f"{path}: the file is empty; give one line per point.")
     if b"\0" in start:
         raise DataError(f"{path}: holds binary data, not text; give the file its right extension.")
     first_line = start.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()[0]

@@ -60,10 +60,10 @@ def load_images(
         Searched recursively; hidden files and files that are no images by their extension are
         passed over, links that lead out of the folder are refused.
     labels : "folders" or array-like, optional
-        "folders" takes the name of each image's own folder as its true class; else one label a
+        "folders" takes the name of each image's own folder as its true class; else one label per
         file, in the order of the file names.
     ids : array-like, optional
-        One name a file; by default the path below `folder`.
+        One name per file; by default the path below `folder`.
     size : int or (height, width), optional
         Resize to this (bicubic, antialiased); needed where sizes differ.
     grey : bool, default=True

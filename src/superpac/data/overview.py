@@ -28,7 +28,7 @@ def facts(data: Dataset) -> list[tuple[str, str]]:
         ("name", data.name),
         ("kind", data.kind),
         ("points", f"{len(data)}"),
-        ("values a point", f"{values.shape[1]} ({values.dtype})"),
+        ("values per point", f"{values.shape[1]} ({values.dtype})"),
         ("range", f"{values.min():g} to {values.max():g}"),
     ]
     if data.image_shape is not None:

@@ -160,7 +160,7 @@ def sheet(
     draw : callable
         Given a position and a size in pixels, returns the picture of that point.
     captions : sequence of str
-        One a point.
+        One per point.
     columns, cell : int
         Pictures in a row, and pixels of a picture's longest side.
     """
