@@ -7,6 +7,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 from scipy import sparse
 
+from superpac.affinity._kernels.top_k import insert
 from superpac.affinity.base import AffinityEstimator, Progress, check_integer, unit_rows
 from superpac.affinity.ksubspaces import (
     Dim,
@@ -132,10 +133,4 @@ def _count_together(table: NDArray, indices: NDArray, keys: NDArray) -> None:
             scramble = ((scramble ^ (scramble >> 15)) * 2246822519) & 0xFFFFFFFF
             key = (together << 16) | ((scramble >> 13) & 0xFFFF)
             if key > keys[i, q - 1]:
-                place = q - 1
-                while place > 0 and keys[i, place - 1] < key:
-                    keys[i, place] = keys[i, place - 1]
-                    indices[i, place] = indices[i, place - 1]
-                    place -= 1
-                keys[i, place] = key
-                indices[i, place] = j
+                insert(keys[i], indices[i], key, j)

@@ -84,6 +84,13 @@ def shrink(Z: FloatArray, U: FloatArray, V: FloatArray, threshold: float) -> flo
     return float(worst.max(initial=0.0))
 
 
+def move_to_one(Z: FloatArray, sums: FloatArray) -> float:
+    """Update the multiplier of ``1'Z = 1'`` in place; the largest gap."""
+    lack = Z.sum(axis=0) - 1.0
+    sums += lack
+    return float(np.abs(lack).max())
+
+
 def times(A: FloatArray, B: FloatArray) -> FloatArray:
     """A B on Numba's threads."""
     out = np.empty((A.shape[0], B.shape[1]))
@@ -123,8 +130,7 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
     ones_A = A.sum(axis=1)
     U, V, Z = np.zeros((n, n)), np.zeros((n, n)), np.empty((n, n))
     sums = np.zeros(n)  # scaled multiplier of 1'C = 1'
-    done = 0
-    while done < settings.max_iter:
+    for done in range(1, settings.max_iter + 1):  # noqa: B007
         product(A, V, Z, numba.get_num_threads())
         Z *= mu2
         Z += fixed
@@ -137,10 +143,7 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
         np.fill_diagonal(Z, 0.0)
         error = shrink(Z, U, V, 1.0 / mu2)
         if settings.affine:
-            lack = Z.sum(axis=0) - 1.0
-            sums += lack
-            error = max(error, float(np.abs(lack).max()))
-        done += 1
+            error = max(error, move_to_one(Z, sums))
         progress(done, settings.max_iter)
         if error <= settings.tol:
             break
@@ -183,8 +186,7 @@ def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tupl
     push = np.zeros(n)
     worst = np.zeros(d)
     norms = np.zeros((16, 2, n))
-    done = 0
-    while done < settings.max_iter:
+    for done in range(1, settings.max_iter + 1):  # noqa: B007
         a = times(SVt, V)
         e = times(leftT, H) - a
         Z = V + times(VS, inverse * e)
@@ -207,10 +209,7 @@ def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tupl
         if good.any():
             error = max(error, float((rest[good] / clean[good]).max()))
         if settings.affine:
-            lack = Z.sum(axis=0) - 1.0
-            affine_sums += lack
-            error = max(error, float(np.abs(lack).max()))
-        done += 1
+            error = max(error, move_to_one(Z, affine_sums))
         progress(done, settings.max_iter)
         if error <= settings.tol:
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
@@ -10,6 +12,18 @@ from superpac.affinity.base import Progress, no_progress
 from superpac.array_types import FloatArray
 
 TILE_ROWS, TILE_COLUMNS = 2048, 8192
+
+
+@njit(cache=True)
+def insert(values: NDArray, indices: NDArray, value: Any, index: Any) -> None:
+    """Put an entry into a list in descending order, after its equals; the last one drops out."""
+    place = values.size - 1
+    while place > 0 and values[place - 1] < value:
+        values[place] = values[place - 1]
+        indices[place] = indices[place - 1]
+        place -= 1
+    values[place] = value
+    indices[place] = index
 
 
 @njit(cache=True, parallel=True)
@@ -28,13 +42,7 @@ def update_top(
         for j in range(columns):
             value = abs(tile[i, j])
             if value > floor and first_column + j != first_row + i:
-                place = kept - 1
-                while place > 0 and values[i, place - 1] < value:
-                    values[i, place] = values[i, place - 1]
-                    indices[i, place] = indices[i, place - 1]
-                    place -= 1
-                values[i, place] = value
-                indices[i, place] = first_column + j
+                insert(values[i], indices[i], value, first_column + j)
                 floor = values[i, kept - 1]
 
 
