@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from superpac.data import render as drawing
+from superpac.data import render
 from superpac.data.checks import as_ids, as_labels, as_points
 from superpac.data.image_files import LIMIT_PIXELS
 from superpac.errors import DataError, InputError
@@ -314,12 +314,12 @@ class Dataset:
         if size is not None and size < 1:
             raise InputError(f"size must be at least 1 pixel; got {size}.")
         if self.paths is not None:
-            return drawing.original(self.paths[i], size or 1024, self.limit_pixels)
+            return render.original(self.paths[i], size or 1024, self.limit_pixels)
         if self.image_shape is not None:
-            return drawing.pixels(row.reshape(self.image_shape), self.value_range, size)
+            return render.pixels(row.reshape(self.image_shape), self.value_range, size)
         if self.kind == "table":
-            return drawing.card(self.describe(i), size)
-        return drawing.plot(row, self.value_range, size)
+            return render.card(self.describe(i), size)
+        return render.plot(row, self.value_range, size)
 
     def _row(self, i: int) -> NDArray:
         if not 0 <= i < len(self):

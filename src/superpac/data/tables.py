@@ -12,13 +12,12 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.data import csv_text as csvtext
-from superpac.data.checks import as_points, check_size, reading
+from superpac.data import csv_text
+from superpac.data.checks import EXACT, as_points, check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, SuperpacError
 
 Column = str | int
-_EXACT = 2**53
 _INDEX_NAMES = ("", "__index_level_0__")
 
 
@@ -30,7 +29,7 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     is taken as ids.
     """
     with reading(path, "a CSV file"):
-        layout = csvtext.inspect(path)
+        layout = csv_text.inspect(path)
     columns = list(layout.columns)
     texts = {_position(options.get(o), columns, path, o) for o in ("labels", "ids")} - {None}
     if columns[0] == "" and options.get("ids") is None:
@@ -64,13 +63,13 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     except (pa.ArrowException, SuperpacError) as error:
         # The fast reader says that something is wrong; the slow one says on which line.
         with reading(path, "a CSV file"):
-            csvtext.explain(path, layout, skip={k for k in texts if k is not None})
+            csv_text.explain(path, layout, skip={k for k in texts if k is not None})
         if isinstance(error, SuperpacError):
             raise
         raise DataError(f"{path}: cannot be read as CSV ({error}); check the file.") from error
-    if max(np.abs(data.X.max()), np.abs(data.X.min())) >= _EXACT:
+    if max(np.abs(data.X.max()), np.abs(data.X.min())) >= EXACT:
         # Integers of twenty digits arrive as rounded floats; they are ids more often than not.
-        csvtext.explain(path, layout, skip={k for k in texts if k is not None})
+        csv_text.explain(path, layout, skip={k for k in texts if k is not None})
     return data
 
 
