@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -11,7 +10,6 @@ from hypothesis.extra import numpy as hnp
 from superpac.affinity.ekss import EKSS, top_together
 from superpac.affinity.ksubspaces import run_seeds, side_by_side
 from superpac.data.synthetic import make_subspaces
-from superpac.errors import InputError
 
 
 def nothing(done: int, total: int) -> None:
@@ -54,20 +52,7 @@ def test_affinity_is_the_share_of_runs() -> None:
     np.testing.assert_allclose(A, share, atol=1e-12)
 
 
-def test_one_thread_and_two_give_the_same() -> None:
-    X, _ = make_subspaces(20, 3, 2, 8, noise=0.2, seed=1)
-    one = EKSS(3, dim=2, n_runs=12, random_state=0, n_jobs=1).affinity(X)
-    two = EKSS(3, dim=2, n_runs=12, random_state=0, n_jobs=2).affinity(X)
-    np.testing.assert_array_equal(one.toarray(), two.toarray())
-
-
 def test_more_than_256_clusters_are_counted_right() -> None:
     X = np.random.default_rng(0).normal(size=(300, 4))
     A = EKSS(280, dim=1, n_runs=2, n_iter=1, random_state=0).affinity(X)
     assert A.nnz / 2 < 300
-
-
-@pytest.mark.parametrize(("name", "value"), [("n_runs", 0), ("n_iter", 0), ("q", 0), ("dim", 9)])
-def test_refuses_bad_parameters(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"'{name}' parameter of EKSS"):
-        EKSS(2, **{name: value}).fit(np.eye(5))  # type: ignore[arg-type]

@@ -14,7 +14,6 @@ from sklearn.linear_model import ElasticNet
 from superpac.affinity._kernels import ensc as _ensc_kernel
 from superpac.affinity.base import no_progress, unit_rows
 from superpac.affinity.ensc import EnSC
-from superpac.errors import InputError
 from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
 
@@ -172,22 +171,8 @@ def test_common_scale_does_not_matter() -> None:
     assert worst_violation(X, one.coefficients_.toarray(), 50, 0.9) < 1e-5
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gamma": 1.0}, r"'gamma' parameter of EnSC must be a number in \(1, inf\)"),
-        ({"tau": 0.0}, r"'tau' parameter of EnSC must be a number in \(0, 1\]"),
-        ({"tol": -1}, "'tol' parameter of EnSC"),
-        ({"n_neighbors": 0}, "'n_neighbors' parameter of EnSC"),
-    ],
-)
-def test_wrong_parameters_are_refused(options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        EnSC(2, **options).fit(np.eye(4))
-
-
 def figures(path: Path, K: int, **options: object) -> tuple[float, float]:
-    """Error in per cent, and coefficients a row."""
+    """Error in per cent, and coefficients per row."""
     data = np.load(path)
     keep = ~data["bad"] if "bad" in data else slice(None)
     X, y = data["X"][keep], data["y"][keep]

@@ -10,7 +10,6 @@ from superpac.affinity import gsc
 from superpac.affinity.base import unit_rows
 from superpac.affinity.gsc import GSC, collect_neighbors, recover_subspaces
 from superpac.data.synthetic import make_subspaces
-from superpac.errors import InputError
 from superpac.metrics import clustering_error
 
 
@@ -88,15 +87,6 @@ def test_recovery_takes_a_sample_of_candidates(monkeypatch: pytest.MonkeyPatch) 
     assert clustering_error(y, labels) == 0
     again = recover_subspaces(unit_rows(X), A, 3, 2, 0.1, random_state=0)
     np.testing.assert_array_equal(labels, again)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("k", 0), ("d_max", 0), ("tol", 2.0), ("epsilon", 1.0), ("recover", "yes")],
-)
-def test_refuses_bad_parameters(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"'{name}' parameter of GSC"):
-        GSC(2, **{name: value}).fit(np.eye(5))  # type: ignore[arg-type]
 
 
 @pytest.mark.realdata

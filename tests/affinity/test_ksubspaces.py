@@ -17,7 +17,6 @@ from superpac.affinity.ksubspaces import (
     spread_bases,
 )
 from superpac.data.synthetic import make_subspaces
-from superpac.errors import InputError
 from superpac.metrics import clustering_error
 from superpac.subspaces.geometry import fit_bases, residuals, subspace_cost
 
@@ -98,12 +97,3 @@ def test_default_dimension() -> None:
     assert resolve_dims(None, 2, (1000, 4)) == [3, 3]
     assert resolve_dims(None, 2, (12, 50)) == [2, 2]
     assert resolve_dims(None, 8, (10, 1)) == [1] * 8
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("dim", 0), ("dim", 5), ("dim", [1, 2, 3]), ("dim", "a"), ("init", "far"), ("n_init", 0)],
-)
-def test_refuses_bad_parameters(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"'{name}' parameter of KSubspaces"):
-        KSubspaces(2, **{name: value}).fit(np.eye(5))  # type: ignore[arg-type]

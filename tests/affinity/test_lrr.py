@@ -14,7 +14,6 @@ from superpac.affinity.lrr import (
     solve_lrr,
 )
 from superpac.data.synthetic import make_subspaces
-from superpac.errors import InputError
 from superpac.metrics import clustering_error
 
 
@@ -112,15 +111,6 @@ def test_scale_of_lambda_without_unit_rows() -> None:
     small = LRR(2, lam=0.5, normalize=False).affinity(X).toarray()
     large = LRR(2, lam=0.005, normalize=False).affinity(100.0 * X).toarray()
     np.testing.assert_allclose(small, large, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("lam", 0), ("lam", "a"), ("mu_factor", 1.0), ("keep", 0), ("noiseless", 1)],
-)
-def test_refuses_bad_parameters(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"'{name}' parameter of LRR"):
-        LRR(2, **{name: value}).fit(np.eye(5))  # type: ignore[arg-type]
 
 
 @pytest.mark.realdata

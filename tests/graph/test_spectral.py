@@ -86,15 +86,52 @@ def test_same_seed_same_labels():
     ("bad", "words"),
     [
         (np.ones((2, 3)), "square"),
+        (np.ones(4), "square"),
+        ("text", "square"),
+        ([[0.0, 1.0], [1.0]], "rows of different lengths"),
         (np.array([[0, -1.0], [-1, 0]]), "negative"),
         (np.array([[0, np.nan], [np.nan, 0]]), "finite"),
-        (np.array([[0, 1.0], [0.5, 0]]), "symmetric"),
-        ("text", "square"),
+        (np.array([[np.inf, 1.0], [1.0, 0]]), "finite"),
+        (np.array([[0, 1.0], [1 + 1e-5, 0]]), "symmetric"),
+        (np.array([["a", "b"], ["c", "d"]]), "real numbers"),
+        (np.array([[0, 1j], [1j, 0]]), "real numbers"),
     ],
 )
 def test_bad_affinities_are_refused_in_one_sentence(bad, words):
     with pytest.raises(InputError, match=words):
         spectral.spectral_clustering(bad, 2)
+
+
+@pytest.mark.parametrize("zero", [sparse.csr_array((6, 6)), sparse.coo_array((6, 6))])
+def test_a_checked_affinity_is_tidy_and_a_copy(zero):
+    A = sparse.csr_array(random_graph(30, 0.3, 0) + np.eye(30))
+    before = A.copy()
+    graph = spectral.check_affinity(A)
+    assert (before != A).nnz == 0
+    assert not np.shares_memory(graph.data, A.data)
+    assert not graph.diagonal().any()
+    assert graph.has_sorted_indices
+    np.testing.assert_array_equal(graph.toarray(), A.toarray() - np.eye(30))
+    assert spectral.check_affinity(zero).nnz == 0
+
+
+def test_small_asymmetry_is_averaged():
+    A = spectral.check_affinity([[0.0, 1.0], [1.0 + 1e-8, 0.0]]).toarray()
+    assert A[0, 1] == A[1, 0] == pytest.approx(1.0 + 5e-9, abs=1e-12)
+
+
+def test_whole_numbers_and_truth_values_are_numbers():
+    assert spectral.check_affinity(np.array([[0, 1], [1, 0]], dtype=bool)).dtype == np.float64
+    assert spectral.check_affinity(np.array([[0, 3], [3, 0]], dtype=np.int16))[0, 1] == 3.0
+
+
+def test_an_embedding_made_before_gives_the_labels_of_one_call():
+    A = sparse.csr_array(random_graph(400, 0.05, 1))
+    rng = np.random.RandomState(3)
+    embedding = spectral.spectral_embedding(A, 5, random_state=rng, check_input=False)
+    np.testing.assert_array_equal(
+        embedding.cluster(5, rng), spectral.spectral_clustering(A, 5, random_state=3)
+    )
 
 
 def test_too_many_clusters_is_refused():

@@ -13,9 +13,9 @@ from sqlalchemy import create_engine
 
 from superpac.answers.log import Draft, MemoryLog, SessionInfo
 from superpac.store import archive, migrate
-from superpac.store.base import _ADD
 from superpac.store.schema import SCHEMA
 from superpac.store.schema import events as events_table
+from superpac.store.store import _ADD
 from superpac.store.stored_log import event_rows, session_row
 
 ASSETS = Path(__file__).with_name("assets")

@@ -1,4 +1,4 @@
-"""From points to an affinity matrix: one scikit-learn estimator a method."""
+"""From points to an affinity matrix: one scikit-learn estimator per method."""
 
 from superpac.affinity.base import AffinityEstimator
 from superpac.affinity.ekss import EKSS
@@ -7,7 +7,6 @@ from superpac.affinity.gsc import GSC
 from superpac.affinity.ksubspaces import KSubspaces
 from superpac.affinity.lrr import LRR
 from superpac.affinity.neighbors import KNNGraph, RBFGraph
-from superpac.affinity.omp import SSCOMP
 from superpac.affinity.precomputed import Precomputed
 from superpac.affinity.registry import (
     MethodInfo,
@@ -17,6 +16,7 @@ from superpac.affinity.registry import (
     make_affinity,
 )
 from superpac.affinity.ssc import SSC
+from superpac.affinity.ssc_omp import SSCOMP
 from superpac.affinity.tsc import TSC
 
 __all__ = [

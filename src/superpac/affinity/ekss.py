@@ -7,14 +7,8 @@ from numba import njit, prange
 from numpy.typing import NDArray
 from scipy import sparse
 
-from superpac.affinity._kernels.top_k import rows_to_matrix, tidy
-from superpac.affinity.base import (
-    AffinityEstimator,
-    FloatArray,
-    Progress,
-    check_integer,
-    unit_rows,
-)
+from superpac.affinity._kernels.top_k import insert
+from superpac.affinity.base import AffinityEstimator, Progress, check_integer, unit_rows
 from superpac.affinity.ksubspaces import (
     Dim,
     check_dim,
@@ -23,6 +17,8 @@ from superpac.affinity.ksubspaces import (
     side_by_side,
 )
 from superpac.affinity.tsc import default_q
+from superpac.array_types import FloatArray
+from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
 
 class EKSS(AffinityEstimator):
@@ -37,10 +33,10 @@ class EKSS(AffinityEstimator):
     n_runs : int, default=100
         K-subspaces runs from random subspaces (B in the paper, which uses up to 1,000).
     n_iter : int, default=3
-        Iterations a run.
+        Iterations per run.
     q : int, optional
-        Largest entries kept a row and a column; None: as :class:`~superpac.affinity.TSC`, but at
-        least 10, because shares of few runs are often equal.
+        Largest entries kept per row and per column; None: as :class:`~superpac.affinity.TSC`, but
+        at least 10, because shares of few runs are often equal.
     random_state : int, RandomState or None
         Seed of the runs and of the spectral step.
     n_jobs : int or None
@@ -84,13 +80,12 @@ class EKSS(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
-        check_dim(self, X.shape[1])
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
+        check_dim(self, n_features)
         check_integer(self, "n_runs", minimum=1)
         check_integer(self, "n_iter", minimum=1)
-        if self.q is not None:
-            check_integer(self, "q", minimum=1)
+        check_integer(self, "q", minimum=1, optional=True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         X = unit_rows(X)
@@ -106,28 +101,10 @@ class EKSS(AffinityEstimator):
 
 
 def top_together(table: NDArray, q: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each point the `q` others that most runs put into its cluster.
+    """For each point the `q` others that most runs put into its cluster, and in how many they did.
 
-    Parameters
-    ----------
-    table : ndarray of shape (n_samples, n_runs)
-        Unsigned labels, one column a run.
-    q : int
-        Entries to keep a row.
-
-    Returns
-    -------
-    indices : ndarray of shape (n_samples, q)
-        -1 where fewer points were ever together with this one.
-    counts : ndarray of shape (n_samples, q)
-        Number of runs together, descending. Equal counts are decided by a fixed scramble of the
-        pair, because deciding by index would join everybody to the same few points.
-
-    Examples
-    --------
-    >>> indices, counts = top_together(np.array([[0, 0], [0, 0], [1, 0]], dtype=np.uint8), 1)
-    >>> indices.ravel().tolist()[:2], counts.ravel().tolist()
-    ([1, 0], [2, 2, 1])
+    Row i of `table` has the label of point i in each run. Where fewer were ever together with a
+    point, the index is -1.
     """
     n = table.shape[0]
     indices = np.full((n, q), -1, dtype=np.int64)
@@ -138,6 +115,7 @@ def top_together(table: NDArray, q: int) -> tuple[NDArray[np.int64], NDArray[np.
 
 @njit(cache=True, parallel=True)
 def _count_together(table: NDArray, indices: NDArray, keys: NDArray) -> None:
+    """Fill each row's best indices; a key is the count of runs above 16 bits that decide ties."""
     n, runs = table.shape
     q = keys.shape[1]
     for unsigned in prange(n):
@@ -148,15 +126,11 @@ def _count_together(table: NDArray, indices: NDArray, keys: NDArray) -> None:
                 together += table[i, b] == table[j, b]
             if together == 0 or i == j:
                 continue
+            # equal counts are decided by a fixed scramble of the pair: deciding by index would join
+            # everybody to the same few points
             low, high = (i, j) if i < j else (j, i)
             scramble = (low * 2654435761 + high * 40503) & 0xFFFFFFFF
             scramble = ((scramble ^ (scramble >> 15)) * 2246822519) & 0xFFFFFFFF
             key = (together << 16) | ((scramble >> 13) & 0xFFFF)
             if key > keys[i, q - 1]:
-                place = q - 1
-                while place > 0 and keys[i, place - 1] < key:
-                    keys[i, place] = keys[i, place - 1]
-                    indices[i, place] = indices[i, place - 1]
-                    place -= 1
-                keys[i, place] = key
-                indices[i, place] = j
+                insert(keys[i], indices[i], key, j)

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from sklearn import get_config
 
 from superpac.affinity._kernels.ensc import ensc_coefficients
-from superpac.affinity.base import (
-    AffinityEstimator,
-    FloatArray,
-    Progress,
-    check_real,
-    unit_rows,
-)
-from superpac.affinity.coefficients import (
-    affinity_from_coefficients,
-    check_affinity_options,
-    longest_to_one,
-)
+from superpac.affinity.base import Progress, check_real
+from superpac.affinity.self_expressive import SelfExpressive, working_memory
+from superpac.array_types import FloatArray
 
 
-class EnSC(AffinityEstimator):
+class EnSC(SelfExpressive):
     r"""Elastic-net subspace clustering (EnSC).
 
     Point j is expressed by the others through the elastic net
@@ -47,11 +37,11 @@ class EnSC(AffinityEstimator):
         Scale every point to unit length first; all-zero points stay zero and end up isolated.
     to_affinity : {"unit", "raw", "max", "knn"}, default="unit"
         From coefficients to affinity, see
-        :func:`~superpac.affinity.coefficients.affinity_from_coefficients`.
+        :func:`~superpac.affinity.self_expressive.affinity_from_coefficients`.
     rho : float in (0, 1], default=1.0
         Share of the l1 norm of every row of coefficients to keep.
     n_neighbors : int, default=3
-        Neighbours a point for ``to_affinity="knn"``.
+        Neighbours per point for ``to_affinity="knn"``.
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means at the end of the spectral step.
     n_jobs : int or None, default=None
@@ -74,7 +64,7 @@ class EnSC(AffinityEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from superpac.affinity.ensc import EnSC
+    >>> from superpac.affinity import EnSC
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(size=(30, 3)) @ rng.normal(size=(3, 20)) for _ in range(2)])
     >>> labels = EnSC(n_clusters=2, random_state=0).fit(X).labels_
@@ -107,24 +97,22 @@ class EnSC(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_real(self, "gamma", low=1.0, low_open=True, high_open=True)
         check_real(self, "tau", low=0.0, high=1.0, low_open=True)
         check_real(self, "tol", low=0.0, low_open=True)
-        check_affinity_options(self)
 
-    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
-        X = unit_rows(X) if self.normalize else longest_to_one(X)
-        self.coefficients_ = ensc_coefficients(
+    def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        return ensc_coefficients(
             X,
             float(self.gamma),
             float(self.tau),
             tol=float(self.tol),
-            working_memory=get_config()["working_memory"] * 2.0**20,
+            working_memory=working_memory(),
             progress=progress,
         )
-        A = affinity_from_coefficients(
-            self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
-        )
+
+    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        A = super()._graph(X, progress)
         return A if self.to_affinity == "knn" else 0.5 * A

@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from superpac.affinity._kernels.top_k import tidy
 from superpac.affinity.base import (
     AffinityEstimator,
-    FloatArray,
     Progress,
+    check_flag,
     check_integer,
     check_real,
     no_progress,
     unit_rows,
 )
-from superpac.affinity.neighbors import check_flag
+from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.graph.sparse_graph import tidy
 from superpac.subspaces.geometry import top_directions
 
 BLOCK_BYTES = 2**27
@@ -39,13 +39,13 @@ class GSC(AffinityEstimator):
     n_clusters : int, default=8
         Number of clusters.
     k : int, default=10
-        Neighbours collected a point.
+        Neighbours collected per point.
     d_max : int, default=5
         Largest dimension of the span; at least the dimension of the subspaces is meant. It stays
         below the number of features, because a span of everything tells nothing apart.
     tol : float, default=1e-10
         A unit-length point lies in a span when its squared distance from it is at most this. At
-        most 1,000 such points a row are joined, spread evenly.
+        most 1,000 such points per row are joined, spread evenly.
     recover : bool, default=False
         Label by greedy subspace recovery (the paper's second algorithm) instead of spectral
         clustering: the subspace of a point's neighbours that holds most of the points left is
@@ -96,8 +96,8 @@ class GSC(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_integer(self, "k", minimum=1)
         check_integer(self, "d_max", minimum=1)
         check_real(self, "tol", low=0, high=1)
@@ -110,36 +110,20 @@ class GSC(AffinityEstimator):
         return tidy(Z.maximum(Z.T))
 
     def _dimension(self, n_features: int) -> int:
+        """Largest dimension of a span, below that of the space."""
         return max(1, min(self.d_max, n_features - 1))
 
-    def fit(self, X: NDArray, y: object = None) -> GSC:
-        """Build the affinity matrix of `X` and label its points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points, one a row.
-        y : ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        self : object
-            With ``affinity_matrix_`` and ``labels_``.
-        """
+    def _cluster(self, X: NDArray) -> IntArray:
         if not self.recover:
-            super().fit(X)
-            return self
-        self.affinity_matrix_ = self.affinity(X)
-        self.labels_ = recover_subspaces(
-            unit_rows(np.asarray(X, dtype=np.float64)),
+            return super()._cluster(X)
+        return recover_subspaces(
+            unit_rows(X),
             self.affinity_matrix_,
             self.n_clusters,
             self._dimension(self.n_features_in_),
             self.epsilon,
             random_state=self.random_state,
         )
-        return self
 
 
 def collect_neighbors(
@@ -147,22 +131,7 @@ def collect_neighbors(
 ) -> sparse.csr_array:
     """NSN: row i has ones at the neighbours collected by i and at the points in its span.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Unit rows; all-zero rows neither collect nor are collected.
-    k : int
-        Neighbours a point.
-    d_max : int
-        Largest dimension of the span.
-    tol : float
-        Squared distance up to which a point counts as in the span.
-    progress : callable
-        Called as ``progress(rows_done, n_samples)``.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of shape (n_samples, n_samples)
+    All-zero rows neither collect nor are collected.
     """
     n = X.shape[0]
     size = int(np.clip(BLOCK_BYTES // (8 * n), 16, 1024))
@@ -185,7 +154,7 @@ def collect_neighbors(
 
 
 def _grow_spans(
-    X: FloatArray, members: NDArray[np.int64], zero: NDArray[np.bool_], k: int, d_max: int
+    X: FloatArray, members: NDArray[np.int64], zero: BoolArray, k: int, d_max: int
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Collect for a block of points at once; energy is the squared projection of every point.
 
@@ -246,29 +215,11 @@ def recover_subspaces(
     epsilon: float,
     *,
     random_state: int | np.random.RandomState | None = None,
-) -> NDArray[np.intp]:
-    """Greedy subspace recovery: labels from the subspaces that hold most points.
+) -> IntArray:
+    """Greedy subspace recovery: label by the nearest of the subspaces that hold most points.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Unit rows.
-    A : sparse array of shape (n_samples, n_samples)
-        Neighbourhoods; a candidate subspace is fitted to a point and its neighbours.
-    n_clusters : int
-        Subspaces to take.
-    dim : int
-        Their largest dimension.
-    epsilon : float
-        A point is held when its projection is longer than ``1 - epsilon``; equal counts are
-        decided by the energy of the points left.
-    random_state : int, RandomState or None
-        Seed of the choice of candidates where there are more than 2,000 points.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Index of the nearest subspace taken.
+    A candidate is fitted to a point and its neighbours in `A`; of those that hold equally many of
+    the points left, the one with more of their energy is taken.
     """
     n = X.shape[0]
     candidates = np.arange(n)

@@ -13,16 +13,18 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from superpac.affinity._kernels.top_k import rows_to_matrix, tidy, update_top
+from superpac.affinity._kernels.top_k import update_top
 from superpac.affinity.base import (
     AffinityEstimator,
-    FloatArray,
     Progress,
+    check_choice,
     check_integer,
+    parameter_error,
     unit_rows,
 )
 from superpac.affinity.tsc import default_q
-from superpac.errors import InputError
+from superpac.array_types import FloatArray, IntArray
+from superpac.graph.sparse_graph import rows_to_matrix, tidy
 from superpac.subspaces.geometry import fit_bases, residuals, subspace_cost, top_directions
 
 Dim = int | Sequence[int] | None
@@ -32,7 +34,7 @@ Bases = list[FloatArray]
 class Run(NamedTuple):
     """Result of one K-subspaces run: the bases are fitted to the labels, the cost is theirs."""
 
-    labels: NDArray[np.intp]
+    labels: IntArray
     bases: Bases
     cost: float
     n_iter: int
@@ -58,12 +60,12 @@ class KSubspaces(AffinityEstimator):
     n_init : int, default=10
         Restarts; the lowest cost wins.
     max_iter : int, default=100
-        Most iterations a run.
+        Most iterations per run.
     init : {"spread", "random"}, default="spread"
         "spread": subspaces of the neighbourhoods of points drawn far from the subspaces drawn
         before (as k-means++ draws centres). "random": uniformly random subspaces.
     q : int, optional
-        Neighbours a point and cluster in the affinity; None: as :class:`~superpac.affinity.TSC`.
+        Neighbours per point and cluster in the affinity; None: as :class:`~superpac.affinity.TSC`.
     random_state : int, RandomState or None
         Seed of the restarts.
     n_jobs : int or None
@@ -115,18 +117,13 @@ class KSubspaces(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
-        check_dim(self, X.shape[1])
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
+        check_dim(self, n_features)
         check_integer(self, "n_init", minimum=1)
         check_integer(self, "max_iter", minimum=1)
-        if self.init not in ("spread", "random"):
-            raise InputError(
-                f"The 'init' parameter of {type(self).__name__} must be 'spread' or 'random'. "
-                f"Got {self.init!r} instead."
-            )
-        if self.q is not None:
-            check_integer(self, "q", minimum=1)
+        check_choice(self, "init", ("spread", "random"))
+        check_integer(self, "q", minimum=1, optional=True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         X = unit_rows(X)
@@ -141,23 +138,8 @@ class KSubspaces(AffinityEstimator):
         q = default_q(X.shape[0], self.n_clusters) if self.q is None else int(self.q)
         return membership_graph(X, self.labels_, self.bases_, q)
 
-    def fit(self, X: NDArray, y: object = None) -> KSubspaces:
-        """Run K-subspaces on `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points, one a row.
-        y : ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        self : object
-            With ``labels_``, ``bases_``, ``cost_`` and ``affinity_matrix_``.
-        """
-        self.affinity_matrix_ = self.affinity(X)
-        return self
+    def _cluster(self, X: NDArray) -> IntArray:
+        return self.labels_
 
 
 def check_dim(estimator: AffinityEstimator, n_features: int) -> None:
@@ -168,19 +150,19 @@ def check_dim(estimator: AffinityEstimator, n_features: int) -> None:
     values = list(dim) if isinstance(dim, (list, tuple, np.ndarray)) else [dim]
     good = all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in values)
     if not good or min(values, default=0) < 1 or max(values) >= max(n_features, 2):
-        raise InputError(
-            f"The 'dim' parameter of {type(estimator).__name__} must be an integer from 1 to "
-            f"n_features - 1 = {n_features - 1}, or one for each cluster. Got {dim!r} instead."
+        raise parameter_error(
+            estimator,
+            "dim",
+            f"an integer from 1 to n_features - 1 = {n_features - 1}, or one for each cluster",
         )
     if isinstance(dim, (list, tuple, np.ndarray)) and len(values) != estimator.n_clusters:
-        raise InputError(
-            f"The 'dim' parameter of {type(estimator).__name__} must have one entry for each of "
-            f"the {estimator.n_clusters} clusters. Got {len(values)} instead."
+        raise parameter_error(
+            estimator, "dim", f"one integer, or one for each of the {estimator.n_clusters} clusters"
         )
 
 
 def resolve_dims(dim: Dim, n_clusters: int, shape: tuple[int, ...]) -> list[int]:
-    """One dimension a cluster; None gives the default described in :class:`KSubspaces`."""
+    """One dimension per cluster; None gives the default described in :class:`KSubspaces`."""
     if dim is None:
         dim = max(1, min(9, shape[1] - 1, shape[0] // (3 * n_clusters)))
     if isinstance(dim, (int, np.integer)):
@@ -212,7 +194,7 @@ def spread_bases(X: FloatArray, dims: list[int], rng: np.random.RandomState) -> 
 
 
 def run_seeds(random_state: int | np.random.RandomState | None, n_runs: int) -> NDArray[np.int64]:
-    """One seed a run, so that runs may go side by side and still be the same every time."""
+    """One seed per run, so that runs may go side by side and still be the same every time."""
     return check_random_state(random_state).randint(2**31 - 1, size=n_runs)
 
 
@@ -249,25 +231,7 @@ def run_ksubspaces(
     max_iter: int,
     rng: np.random.RandomState,
 ) -> Run:
-    """One run of K-subspaces from given bases; the cost never rises.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Points.
-    bases : list of ndarray of shape (n_features, r_k)
-        Where to start.
-    dims : list of int
-        Dimension of each subspace.
-    max_iter : int
-        Most iterations; it ends sooner when no label changes.
-    rng : RandomState
-        Draws the point that revives an empty cluster, by squared residual.
-
-    Returns
-    -------
-    Run
-    """
+    """One run of K-subspaces from given bases; the cost never rises."""
     labels = np.argmin(residuals(X, bases), axis=1)
     for n_iter in range(1, max_iter + 1):  # noqa: B007
         labels = _fill_empty(X, labels, bases, rng)
@@ -287,8 +251,8 @@ def run_ksubspaces(
 
 
 def _fill_empty(
-    X: FloatArray, labels: NDArray[np.intp], bases: Bases, rng: np.random.RandomState
-) -> NDArray[np.intp]:
+    X: FloatArray, labels: IntArray, bases: Bases, rng: np.random.RandomState
+) -> IntArray:
     """Give every empty cluster one badly fitted point from a cluster with more than one."""
     counts = np.bincount(labels, minlength=len(bases))
     if counts.all():
@@ -303,9 +267,7 @@ def _fill_empty(
     return labels
 
 
-def membership_graph(
-    X: FloatArray, labels: NDArray[np.intp], bases: Bases, q: int
-) -> sparse.csr_array:
+def membership_graph(X: FloatArray, labels: IntArray, bases: Bases, q: int) -> sparse.csr_array:
     """Affinity described in :class:`KSubspaces`."""
     n = len(X)
     squared = np.square(residuals(X, bases))

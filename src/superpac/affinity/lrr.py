@@ -7,17 +7,18 @@ from scipy import sparse
 from scipy.linalg import eigh, svd
 from threadpoolctl import threadpool_limits
 
-from superpac.affinity._kernels.top_k import rows_to_matrix, tidy, update_top
+from superpac.affinity._kernels.top_k import update_top
 from superpac.affinity.base import (
     AffinityEstimator,
-    FloatArray,
     Progress,
+    check_flag,
     check_integer,
     check_real,
     no_progress,
     unit_rows,
 )
-from superpac.affinity.neighbors import check_flag
+from superpac.array_types import FloatArray
+from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
 # |cos|^4 below this says nothing; noiseless subspaces then fall apart as they should.
 NEGLIGIBLE = 1e-12
@@ -49,13 +50,13 @@ class LRR(AffinityEstimator):
     noiseless : bool, default=False
         Take the closed form instead; `lam` and the solver's parameters are then not used.
     mu, mu_factor, mu_max : float, default=1e-6, 1.1, 1e10
-        Penalty of the solver: where it starts, its growth an iteration, where it ends.
+        Penalty of the solver: where it starts, its growth per iteration, where it ends.
     tol : float, default=1e-8
         The solver stops when no entry of X - XZ - E and Z - J is larger.
     max_iter : int, default=1000
         Most iterations of the solver.
     keep : int, default=200
-        Most affinity entries kept a row.
+        Most affinity entries kept per row.
     normalize : bool, default=True
         Scale points to unit length first.
     random_state : int, RandomState or None
@@ -114,8 +115,8 @@ class LRR(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_real(self, "lam", low=0, low_open=True)
         check_flag(self, "noiseless")
         check_real(self, "mu", low=0, low_open=True)
@@ -153,7 +154,11 @@ class LRR(AffinityEstimator):
                 )
             left, sizes = _left_singular(Z)
             M = (V @ left) * np.sqrt(sizes)
-        return _fourth_power_graph(unit_rows(M), self.keep)
+        M = unit_rows(M)
+        M[~X.any(axis=1)] = 0.0  # a zero point has no direction, only rounding noise
+        A = _fourth_power_graph(M, self.keep)
+        progress(self.max_iter, self.max_iter)
+        return A
 
 
 def skinny_svd(X: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -178,27 +183,8 @@ def solve_lrr(
     """LRR in singular coordinates: Z of the problem for X' = U diag(s) V' is ``V @ result``.
 
     Z may be sought in the row space of X and E in its column space, because anything outside only
-    adds to the objective; the dictionary there is diag(s).
-
-    Parameters
-    ----------
-    s : ndarray of shape (r,)
-        Singular values of the data.
-    V : ndarray of shape (n_samples, r)
-        Singular vectors, one row a point.
-    lam : float
-        Price of noise.
-    mu, mu_factor, mu_max, tol, max_iter
-        See :class:`LRR`.
-    progress : callable
-        Called once an iteration; total is an estimate from the growth of mu.
-
-    Returns
-    -------
-    Z : ndarray of shape (r, n_samples)
-        Coefficients in singular coordinates.
-    n_iter : int
-        Iterations done.
+    adds to the objective; the dictionary there is diag(s). Gives the coefficients, one column per
+    point, and the number of iterations.
     """
     data = s[:, None] * V.T
     Z = np.zeros_like(data)

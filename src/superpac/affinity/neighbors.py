@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from superpac.affinity._kernels.top_k import rows_to_matrix, tidy
-from superpac.affinity.base import AffinityEstimator, FloatArray, Progress, check_integer
-from superpac.errors import InputError
+from superpac.affinity.base import AffinityEstimator, Progress, check_flag, check_integer
+from superpac.array_types import FloatArray
+from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
 
 class KNNGraph(AffinityEstimator):
@@ -20,7 +20,7 @@ class KNNGraph(AffinityEstimator):
     n_clusters : int, default=8
         Number of clusters.
     k : int, default=10
-        Neighbours a point.
+        Neighbours per point.
     mutual : bool, default=False
         False joins two points when either is among the other's neighbours, True when both are.
     standardize : bool, default=False
@@ -64,8 +64,8 @@ class KNNGraph(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_integer(self, "k", minimum=1)
         check_flag(self, "mutual")
         check_flag(self, "standardize")
@@ -89,7 +89,7 @@ class RBFGraph(AffinityEstimator):
     n_clusters : int, default=8
         Number of clusters.
     k : int, default=20
-        Neighbours a point that get an entry.
+        Neighbours per point that get an entry.
     scale : int, default=7
         Which neighbour sets the local scale, as in the paper.
     standardize : bool, default=False
@@ -133,8 +133,8 @@ class RBFGraph(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_integer(self, "k", minimum=1)
         check_integer(self, "scale", minimum=1)
         check_flag(self, "standardize")
@@ -157,16 +157,9 @@ class RBFGraph(AffinityEstimator):
 def nearest_neighbors(
     X: FloatArray, k: int, *, standardize: bool = False
 ) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Distances and indices of each point's `k` nearest others, nearest first.
-
-    Distances are relative: the points are centred and divided by their largest entry first, which
-    changes no order and keeps squares of very large or very small numbers in range.
-
-    Examples
-    --------
-    >>> nearest_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)[1].ravel().tolist()
-    [1, 0, 1]
-    """
+    """Relative distances and indices of each point's `k` nearest others, nearest first."""
+    # centred and divided by the largest entry, which changes no order and keeps squares of very
+    # large or very small numbers in range
     X = X / max(float(np.abs(X).max()), np.finfo(float).tiny)
     X = X - X.mean(axis=0)
     if standardize:
@@ -187,13 +180,3 @@ def local_scales(distances: FloatArray, scale: int) -> FloatArray:
     fallback = float(overall.min()) if overall.size else 1.0
     positive[~np.isfinite(positive)] = fallback
     return np.where(chosen > 0, chosen, positive)
-
-
-def check_flag(estimator: AffinityEstimator, name: str) -> None:
-    """Raise InputError unless parameter `name` is True or False."""
-    value = getattr(estimator, name)
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputError(
-            f"The {name!r} parameter of {type(estimator).__name__} must be True or False. "
-            f"Got {value!r} instead."
-        )

@@ -13,15 +13,10 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from superpac.affinity._kernels.top_k import tidy
-from superpac.affinity.base import (
-    AffinityEstimator,
-    FloatArray,
-    Progress,
-    check_real,
-    no_progress,
-)
+from superpac.affinity.base import AffinityEstimator, Progress, check_real, no_progress
+from superpac.array_types import FloatArray
 from superpac.errors import InputError
+from superpac.graph.spectral import SYMMETRY, check_affinity
 
 
 class Precomputed(AffinityEstimator):
@@ -64,7 +59,7 @@ class Precomputed(AffinityEstimator):
         n_clusters: int = 8,
         *,
         matrix: Any = None,
-        tol: float = 1e-6,
+        tol: float = SYMMETRY,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -98,7 +93,6 @@ class Precomputed(AffinityEstimator):
         scipy.sparse.csr_array of shape (n_samples, n_samples)
             Symmetric, non-negative, with a zero diagonal.
         """
-        check_real(self, "tol", low=0, high=1)
         own = self.matrix is None
         X = validate_data(
             self,
@@ -107,8 +101,8 @@ class Precomputed(AffinityEstimator):
             ensure_min_samples=2,
             accept_sparse="csr" if own else False,
         )
-        self._check_parameters(X)
-        A = check_affinity(X if own else self.matrix, tol=self.tol)
+        self._check_parameters(*X.shape)
+        A = check_affinity(X if own else _matrix(self.matrix), tol=self.tol)
         if A.shape[0] != X.shape[0]:
             raise InputError(
                 f"The precomputed affinity must have one row for each of the {X.shape[0]} points. "
@@ -117,8 +111,17 @@ class Precomputed(AffinityEstimator):
         progress(A.shape[0], A.shape[0])
         return A
 
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
+        check_real(self, "tol", low=0, high=1)
+
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         return self.affinity(X, progress=progress)
+
+
+def _matrix(given: Any) -> Any:
+    """Read a matrix where a file was named."""
+    return read_affinity(given) if isinstance(given, (str, os.PathLike)) else given
 
 
 def read_affinity(path: str | os.PathLike[str]) -> NDArray | sparse.csr_array:
@@ -159,57 +162,3 @@ def read_affinity(path: str | os.PathLike[str]) -> NDArray | sparse.csr_array:
         f"The affinity file {str(file)!r} must hold one array, or one named 'affinity' or 'A'. "
         f"Got {', '.join(names) or 'none'} instead."
     )
-
-
-def check_affinity(matrix: Any, *, tol: float = 1e-6) -> sparse.csr_array:
-    """Validate a matrix as an affinity and give it as CSR, symmetric, with a zero diagonal.
-
-    Parameters
-    ----------
-    matrix : array-like, sparse matrix or path
-        What was given.
-    tol : float, default=1e-6
-        See :class:`Precomputed`.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-
-    Examples
-    --------
-    >>> check_affinity([[1.0, 2.0], [2.0, 1.0]]).toarray().tolist()
-    [[0.0, 2.0], [2.0, 0.0]]
-    """
-    if isinstance(matrix, (str, os.PathLike)):
-        matrix = read_affinity(matrix)
-    if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
-        raise InputError(
-            f"An affinity must be a square matrix of at least 2 x 2. Got shape {matrix.shape} "
-            "instead."
-        )
-    if matrix.dtype.kind not in "biuf":
-        raise InputError(f"An affinity must hold real numbers. Got type {matrix.dtype} instead.")
-    A = sparse.csr_array(matrix, dtype=np.float64)
-    A.sum_duplicates()
-    if not np.isfinite(A.data).all():
-        raise InputError("An affinity must be finite. Got NaN or infinity; replace it by 0.")
-    if A.nnz and A.data.min() < 0:
-        raise InputError(
-            f"Negative values in data: an affinity must be non-negative. Got {A.data.min():g}; "
-            "take absolute values first."
-        )
-    A = tidy(A)
-    top = float(A.data.max()) if A.nnz else 0.0
-    if top > 0:
-        gap = abs(A / top - A.T / top)
-        worst = float(gap.data.max()) if gap.nnz else 0.0
-        if worst > tol:
-            raise InputError(
-                f"An affinity must be symmetric. Got entries that differ from their mirror image "
-                f"by up to {worst:.2g} of the largest; pass A + A.T, or raise tol."
-            )
-        if worst > 0:
-            A = tidy(A / 2.0 + A.T / 2.0)
-    return A

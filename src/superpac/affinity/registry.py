@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from superpac.affinity.gsc import GSC
 from superpac.affinity.ksubspaces import KSubspaces
 from superpac.affinity.lrr import LRR
 from superpac.affinity.neighbors import KNNGraph, RBFGraph
-from superpac.affinity.omp import SSCOMP
 from superpac.affinity.precomputed import Precomputed
 from superpac.affinity.ssc import SSC
+from superpac.affinity.ssc_omp import SSCOMP
 from superpac.affinity.tsc import TSC
 from superpac.errors import InputError
 
@@ -172,7 +171,7 @@ def make_affinity(
         )
     # Values are checked now, against the least and widest data there could be, not hours later.
     rows = n_clusters if isinstance(n_clusters, (int, np.integer)) else 2
-    estimator._check_parameters(SimpleNamespace(shape=(max(rows, 2), 2**40)))
+    estimator._check_parameters(max(rows, 2), 2**40)
     return estimator
 
 

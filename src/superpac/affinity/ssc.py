@@ -8,19 +8,15 @@ from threadpoolctl import threadpool_limits
 
 from superpac.affinity._kernels.ssc_admm import Settings, noisy, with_outliers
 from superpac.affinity.base import (
-    AffinityEstimator,
-    FloatArray,
     Progress,
+    check_choice,
+    check_flag,
     check_integer,
     check_real,
-    unit_rows,
     use_threads,
 )
-from superpac.affinity.coefficients import (
-    affinity_from_coefficients,
-    check_affinity_options,
-    longest_to_one,
-)
+from superpac.affinity.self_expressive import SelfExpressive
+from superpac.array_types import FloatArray
 from superpac.errors import InputError
 
 MAX_POINTS = 8000
@@ -29,7 +25,7 @@ MAX_POINTS = 8000
 SMALL = 100_000  # entries under which starting a thread takes longer than an iteration
 
 
-class SSC(AffinityEstimator):
+class SSC(SelfExpressive):
     r"""Sparse subspace clustering (SSC).
 
     Every point is written as a sparse combination of the others. With points as columns of X,
@@ -68,11 +64,11 @@ class SSC(AffinityEstimator):
         published runs on faces take raw pixels (False).
     to_affinity : {"max", "unit", "raw", "knn"}, default="max"
         From coefficients to affinity, see
-        :func:`~superpac.affinity.coefficients.affinity_from_coefficients`.
+        :func:`~superpac.affinity.self_expressive.affinity_from_coefficients`.
     rho : float in (0, 1], default=1.0
         Share of the l1 norm of every row of coefficients to keep (1 faces, 0.7 motion).
     n_neighbors : int, default=3
-        Neighbours a point for ``to_affinity="knn"``.
+        Neighbours per point for ``to_affinity="knn"``.
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means at the end of the spectral step.
     n_jobs : int or None, default=None
@@ -93,7 +89,7 @@ class SSC(AffinityEstimator):
     -----
     The published ADMM holds dense matrices of all points by all points, so more than 8,000 points
     are refused; :class:`~superpac.affinity.ensc.EnSC` with ``tau=1`` solves the same lasso, with
-    one weight a point, in sparse memory.
+    one weight per point, in sparse memory.
 
     References
     ----------
@@ -103,7 +99,7 @@ class SSC(AffinityEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from superpac.affinity.ssc import SSC
+    >>> from superpac.affinity import SSC
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(size=(30, 3)) @ rng.normal(size=(3, 20)) for _ in range(2)])
     >>> labels = SSC(n_clusters=2, random_state=0).fit(X).labels_
@@ -142,25 +138,21 @@ class SSC(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_real(self, "alpha", low=0.0, low_open=True, high_open=True)
         check_integer(self, "max_iter", minimum=1)
         check_real(self, "tol", low=0.0)
-        if self.diagonal not in ("exact", "published"):
-            raise InputError(
-                f"The 'diagonal' parameter of SSC must be 'exact' or 'published'. "
-                f"Got {self.diagonal!r} instead."
-            )
-        check_affinity_options(self)
-        if X.shape[0] > MAX_POINTS:
+        check_flag(self, "outliers")
+        check_flag(self, "affine")
+        check_choice(self, "diagonal", ("exact", "published"))
+        if n_samples > MAX_POINTS:
             raise InputError(
                 f"SSC holds dense matrices and takes at most {MAX_POINTS} points. "
-                f"Got {X.shape[0]}; use EnSC or SSCOMP, which stay sparse, or take a sample."
+                f"Got {n_samples}; use EnSC or SSCOMP, which stay sparse, or take a sample."
             )
 
-    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
-        X = unit_rows(X) if self.normalize else longest_to_one(X)
+    def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         solve = with_outliers if self.outliers else noisy
         settings = Settings(
             alpha=float(self.alpha),
@@ -174,7 +166,4 @@ class SSC(AffinityEstimator):
         with use_threads(1 if small else self.n_jobs), threadpool_limits(1, user_api="blas"):
             C, self.n_iter_ = solve(np.asfortranarray(X.T), settings, progress)
         progress(self.max_iter, self.max_iter)
-        self.coefficients_ = sparse.csr_array(C.T)
-        return affinity_from_coefficients(
-            self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
-        )
+        return sparse.csr_array(C.T)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from superpac.affinity._kernels.top_k import rows_to_matrix, tidy, top_inner_products
-from superpac.affinity.base import (
-    AffinityEstimator,
-    FloatArray,
-    Progress,
-    check_integer,
-    unit_rows,
-)
+from superpac.affinity._kernels.top_k import top_inner_products
+from superpac.affinity.base import AffinityEstimator, Progress, check_integer, unit_rows
+from superpac.array_types import FloatArray
+from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
 # Two unit vectors whose cosine is rounding noise share no direction, so they are no neighbours.
 ORTHOGONAL = 1e-12
@@ -29,8 +25,8 @@ class TSC(AffinityEstimator):
     n_clusters : int, default=8
         Number of clusters.
     q : int, optional
-        Neighbours a point. None: ``max(3, ceil(n_samples / (20 n_clusters)))``, at most 20, the
-        rule used for handwritten digits (5 for 100 points a cluster).
+        Neighbours per point. None: ``max(3, ceil(n_samples / (20 n_clusters)))``, at most 20, the
+        rule used for handwritten digits (5 for 100 points per cluster).
     random_state : int, RandomState or None
         Seed of the spectral step; the affinity itself is deterministic.
     n_jobs : int or None
@@ -70,10 +66,9 @@ class TSC(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
-        if self.q is not None:
-            check_integer(self, "q", minimum=1)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
+        check_integer(self, "q", minimum=1, optional=True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         n = X.shape[0]
@@ -87,5 +82,5 @@ class TSC(AffinityEstimator):
 
 
 def default_q(n_samples: int, n_clusters: int) -> int:
-    """Neighbours a point when none are named: a twentieth of a mean cluster, from 3 to 20."""
+    """Neighbours per point when none are named: a twentieth of a mean cluster, from 3 to 20."""
     return int(min(20, max(3, -(-n_samples // (20 * n_clusters)))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -46,7 +46,7 @@ def load_npz(
     """Read an ``.npz`` file.
 
     Points are the array ``X``, else the only array of two or more dimensions. Taken along where
-    present: ``y``, ``ids``, ``image_shape``; any other array of one value a point becomes an
+    present: ``y``, ``ids``, ``image_shape``; any other array of one value per point becomes an
     extra. `labels` and `ids` may name another key.
     """
     with reading(path, "an .npz file"), zipfile.ZipFile(path) as archive:
@@ -59,9 +59,11 @@ def load_npz(
         )
         points = _member(archive, path, key, headers)
         named = {
-            "labels": _named(labels, "y", "labels", headers, path),
-            "ids": _named(ids, "ids", "ids", headers, path),
-            "image_shape": _named(image_shape, "image_shape", "image_shape", headers, path),
+            "labels": choose_named(labels, ("y",), "labels", headers, path),
+            "ids": choose_named(ids, ("ids",), "ids", headers, path),
+            "image_shape": choose_named(
+                image_shape, ("image_shape",), "image_shape", headers, path
+            ),
         }
         facts: dict[str, Any] = {
             k: _member(archive, path, v, headers) if isinstance(v, str) else v
@@ -98,7 +100,7 @@ def from_array(
     """Make a data set of an array already in memory; 3-D and 4-D arrays are stacks of images."""
     if isinstance(labels, str) or isinstance(ids, str):
         raise DataError(
-            f"{source}: has no named columns, so labels and ids must be given as one value a point."
+            f"{source}: has no named columns; give labels and ids as one value per point."
         )
     points = values
     if not hasattr(values, "tocsr") and not isinstance(values, np.ma.MaskedArray):
@@ -137,6 +139,19 @@ def choose_points(
         f"{path}: which array holds the points is not clear (it has {held or 'none'}); "
         f"name it {names[0]!r} or keep a single 2-D array in the file."
     )
+
+
+def choose_named(
+    given: Any, defaults: tuple[str, ...], option: str, held: Collection[str], path: Path
+) -> Any:
+    """Name of the array that an option means, or the values given for it; None where neither."""
+    if given is None:
+        return next((name for name in defaults if name in held), None)
+    if isinstance(given, str) and given not in held:
+        raise DataError(
+            f"{path}: has no array {given!r} for {option}=; it has {', '.join(sorted(held))}."
+        )
+    return given
 
 
 def _headers(archive: zipfile.ZipFile, path: Path) -> dict[str, Header]:
@@ -188,13 +203,3 @@ def _member(
         as_numbers(np.empty(0, dtype=object), where)
     with archive.open(f"{key}.npy") as member:
         return npy.read_array(member, allow_pickle=False)
-
-
-def _named(given: Any, default: str, option: str, headers: Mapping[str, Header], path: Path) -> Any:
-    if given is None:
-        return default if default in headers else None
-    if isinstance(given, str) and given not in headers:
-        raise DataError(
-            f"{path}: has no array {given!r} for {option}=; it has {', '.join(sorted(headers))}."
-        )
-    return given

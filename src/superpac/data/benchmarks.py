@@ -95,7 +95,7 @@ def load_benchmark(name: str) -> Dataset:
     parts = [load_npz(folder / f) for f in benchmark.files]
     if any(part.y is None or part.X.shape[1] != benchmark.dim for part in parts):
         raise DataError(
-            f"{folder / benchmark.files[0]}: is not the file of {name} ({benchmark.dim} values a "
+            f"{folder / benchmark.files[0]}: is not the file of {name} ({benchmark.dim} values per "
             f"point and labels y); make it again: superpac data import {name} SOURCE"
         )
     joined = parts[0]

@@ -20,7 +20,7 @@ class Benchmark:
     files : tuple of str
         Files in the data folder; none where scikit-learn brings it.
     n, n_classes, dim : int
-        Points, classes, values a point.
+        Points, classes, values per point.
     kind : {"image", "table", "vector"}
         How a point is drawn.
     original : str

@@ -15,7 +15,8 @@ from superpac.errors import DataError, NotFoundError, SuperpacError
 LIMIT_BYTES = 8 * 2**30
 """Largest array read from a compressed file; a 1 MB archive may claim to hold a terabyte."""
 
-_EXACT = 2**53
+EXACT = 2**53
+"""Largest magnitude up to which floating point holds every integer."""
 
 
 @contextmanager
@@ -52,20 +53,7 @@ def check_size(values: int, itemsize: int, where: str) -> None:
 
 
 def as_numbers(values: ArrayLike, where: str) -> NDArray:
-    """Numeric array in native byte order, keeping its storage type; bools become 0 and 1.
-
-    Parameters
-    ----------
-    values : array-like
-        What was given.
-    where : str
-        Start of the sentence if it is refused, such as the file's path.
-
-    Examples
-    --------
-    >>> as_numbers([[True, False]], "array").dtype
-    dtype('uint8')
-    """
+    """Numeric array in native byte order, keeping its storage type; bools become 0 and 1."""
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -124,7 +112,7 @@ def _check_finite(X: NDArray, where: str, columns: Sequence[str] | None) -> None
             bad = ~np.isfinite(part)
         elif X.dtype.itemsize == 8:
             # Beyond 2**53 neighbouring integers become the same float64.
-            bad = (part > _EXACT) | (part < -_EXACT) if X.dtype.kind == "i" else part > _EXACT
+            bad = (part > EXACT) | (part < -EXACT) if X.dtype.kind == "i" else part > EXACT
         else:
             return
         if bad.any():
@@ -167,7 +155,7 @@ def as_ids(values: ArrayLike | None, n: int, where: str) -> NDArray[np.str_]:
     if given.ndim != 1 or len(given) != n:
         raise DataError(
             f"{where}: {given.size if given.ndim == 1 else given.shape} ids for {n} points; "
-            "give exactly one id a point."
+            "give exactly one id per point."
         )
     if given.dtype.kind == "f":
         given = _integral(given)
@@ -202,7 +190,7 @@ def as_labels(values: ArrayLike, n: int, where: str) -> tuple[NDArray[np.intp], 
         given = given.ravel()
     if given.ndim != 1 or len(given) != n:
         raise DataError(
-            f"{where}: labels of shape {given.shape} for {n} points; give exactly one a point."
+            f"{where}: labels of shape {given.shape} for {n} points; give exactly one each."
         )
     if given.dtype.kind == "f":
         if not np.isfinite(given).all():
@@ -226,7 +214,7 @@ def as_labels(values: ArrayLike, n: int, where: str) -> tuple[NDArray[np.intp], 
 
 def _integral(values: NDArray) -> NDArray:
     """Whole floats as integers, since MATLAB and pandas store class numbers as doubles."""
-    whole = np.isfinite(values).all() and (np.abs(values) < _EXACT).all()
+    whole = np.isfinite(values).all() and (np.abs(values) < EXACT).all()
     return values.astype(np.int64) if whole and (values == np.rint(values)).all() else values
 
 

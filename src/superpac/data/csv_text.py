@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from superpac.data.checks import EXACT
 from superpac.errors import DataError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -32,7 +33,7 @@ def inspect(path: Path) -> Layout:
     with open(path, "rb") as file:
         start = file.read(2**16)
     if not start.strip():
-        raise DataError(f"{path}: the file is empty; give one line a point.")
+        raise DataError(f"{path}: the file is empty; give one line per point.")
     if b"\0" in start:
         raise DataError(f"{path}: holds binary data, not text; give the file its right extension.")
     first_line = start.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()[0]
@@ -83,7 +84,7 @@ def _check_cell(cell: str, where: str, name: str) -> None:
         raise DataError(
             f"{where} is {what}; remove the line, fill the value in, or drop the column."
         )
-    if abs(value) >= 2**53 and cell.lstrip("+-").isdigit() and abs(int(cell)) > 2**53:
+    if abs(value) >= EXACT and cell.lstrip("+-").isdigit() and abs(int(cell)) > EXACT:
         raise DataError(
             f"{where} is {cell[:40]}, an integer beyond 2**53 that floating point cannot hold "
             f"exactly; if the column is an id say so with ids={name!r} (--ids), else scale it down."

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from superpac.data import render as drawing
+from superpac.data import render
 from superpac.data.checks import as_ids, as_labels, as_points
 from superpac.data.image_files import LIMIT_PIXELS
 from superpac.errors import DataError, InputError
@@ -53,7 +53,7 @@ class Dataset:
     default_dim : int, optional
         Subspace dimension that the literature uses for this data.
     extras : mapping of str to array
-        Further facts, one value a point (such as ``bad`` of the Yale faces).
+        Further facts, one value per point (such as ``bad`` of the Yale faces).
     shown : array-like of shape (n, D), optional
         Values to draw instead of `X`, for points that were rescaled.
     source : str
@@ -92,7 +92,7 @@ class Dataset:
         n, dim = X.shape
         if columns is not None and len(columns) != dim:
             raise DataError(
-                f"{self.source}: {len(columns)} column names for {dim} columns; give one a column."
+                f"{self.source}: {len(columns)} column names for {dim} columns; give one each."
             )
         kind = self.kind or ("image" if self.image_shape else "table" if columns else "vector")
         if kind not in ("image", "table", "vector"):
@@ -177,7 +177,7 @@ class Dataset:
         Parameters
         ----------
         indices : array-like of int or bool
-            Distinct row numbers, or one truth value a point.
+            Distinct row numbers, or one truth value per point.
         """
         rows = np.asarray(indices)
         if rows.dtype == bool and rows.shape == (len(self),):
@@ -314,12 +314,12 @@ class Dataset:
         if size is not None and size < 1:
             raise InputError(f"size must be at least 1 pixel; got {size}.")
         if self.paths is not None:
-            return drawing.original(self.paths[i], size or 1024, self.limit_pixels)
+            return render.original(self.paths[i], size or 1024, self.limit_pixels)
         if self.image_shape is not None:
-            return drawing.pixels(row.reshape(self.image_shape), self.value_range, size)
+            return render.pixels(row.reshape(self.image_shape), self.value_range, size)
         if self.kind == "table":
-            return drawing.card(self.describe(i), size)
-        return drawing.plot(row, self.value_range, size)
+            return render.card(self.describe(i), size)
+        return render.plot(row, self.value_range, size)
 
     def _row(self, i: int) -> NDArray:
         if not 0 <= i < len(self):
@@ -344,7 +344,7 @@ def _check_shape(
     fits = len(sides) in (2, 3) and min(sides) > 0 and int(np.prod(sides)) == dim
     if not fits or (len(sides) == 3 and sides[2] != 3):
         raise DataError(
-            f"{source}: image_shape {sides} does not fit {dim} values a point; it must be "
+            f"{source}: image_shape {sides} does not fit {dim} values per point; it must be "
             "(height, width) or (height, width, 3) with that product."
         )
     return sides

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.data.arrays import choose_points, from_array
+from superpac.data.arrays import choose_named, choose_points, from_array
 from superpac.data.checks import check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError
@@ -132,15 +132,7 @@ def _pick(
     read: Callable[[str], NDArray],
     path: Path,
 ) -> Any:
-    if given is None:
-        vectors = {k for k, shape in held.items() if shape and np.prod(shape) == max(shape)}
-        name = next((k for k in defaults if k in vectors), None)
-    elif isinstance(given, str):
-        name = given
-        if name not in held:
-            raise DataError(
-                f"{path}: has no {given!r} for {option}=; it has {', '.join(sorted(held))}."
-            )
-    else:
-        return given
-    return None if name is None else read(name)
+    """Values for an option: as given, or read from the array that it names or usually means."""
+    vectors = {k for k, shape in held.items() if shape and np.prod(shape) == max(shape)}
+    found = choose_named(given, defaults, option, vectors if given is None else held, path)
+    return read(found) if isinstance(found, str) else found

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from superpac.data import image_files as pictures
+from superpac.data import image_files
 from superpac.data.checks import check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, InputError
@@ -50,26 +50,13 @@ def load_images(
     ids: ArrayLike | None = None,
     size: Size | None = None,
     grey: bool = True,
-    limit_pixels: int = pictures.LIMIT_PIXELS,
+    limit_pixels: int = image_files.LIMIT_PIXELS,
 ) -> Dataset:
-    """Read every image below a folder.
+    """Read every image below a folder; the options are those of `superpac.data.load`.
 
-    Parameters
-    ----------
-    folder : path
-        Searched recursively; hidden files and files that are no images by their extension are
-        passed over, links that lead out of the folder are refused.
-    labels : "folders" or array-like, optional
-        "folders" takes the name of each image's own folder as its true class; else one label a
-        file, in the order of the file names.
-    ids : array-like, optional
-        One name a file; by default the path below `folder`.
-    size : int or (height, width), optional
-        Resize to this (bicubic, antialiased); needed where sizes differ.
-    grey : bool, default=True
-        Grey values; otherwise red, green, blue.
-    limit_pixels : int
-        Larger images are refused undecoded.
+    Hidden files and files that are no images by their extension are passed over, links that lead
+    out of the folder are refused. ``labels="folders"`` takes the name of each image's own folder as
+    its true class; ids are the paths below `folder` unless given.
     """
     found = find_images(folder)
     names = [f.relative_to(folder).as_posix() for f in found]
@@ -105,11 +92,11 @@ def find_images(folder: Path) -> list[Path]:
                 suffix = path.suffix.lower()
                 if name.startswith("."):
                     continue
-                if suffix in pictures.VECTOR_SUFFIXES:
+                if suffix in image_files.VECTOR_SUFFIXES:
                     raise DataError(
                         f"{path}: vector graphics are not read; save it as PNG, or remove it."
                     )
-                if suffix not in pictures.raster_suffixes():
+                if suffix not in image_files.raster_suffixes():
                     others[suffix or "no extension"] += 1
                     continue
                 if path.is_symlink() and not path.resolve().is_relative_to(root):
@@ -146,8 +133,8 @@ def _common_shape(
     """Read all headers first, so that a bad file is named before the long work starts."""
     first: tuple[int, int] | None = None
     for path in files:
-        with pictures.opened(path, limit_pixels) as image, reading(path, "an image"):
-            shape = pictures.upright_size(image)
+        with image_files.opened(path, limit_pixels) as image, reading(path, "an image"):
+            shape = image_files.upright_size(image)
         if first is None:
             first = shape
         elif target is None and shape != first:
@@ -182,14 +169,14 @@ def _read_one(
     path: Path, shape: tuple[int, int], resize: bool, grey: bool, limit_pixels: int
 ) -> NDArray:
     height, width = shape
-    with pictures.opened(path, limit_pixels) as image, reading(path, "an image"):
+    with image_files.opened(path, limit_pixels) as image, reading(path, "an image"):
         if resize:
             # JPEG decodes straight to a fraction of its size; twice the target keeps it sharp.
             image.draft(None, (2 * max(shape), 2 * max(shape)))
-        turned = pictures.upright(image)
-        if pictures.is_deep(turned):
+        turned = image_files.upright(image)
+        if image_files.is_deep(turned):
             return _deep(turned, shape, resize, grey)
-        plain = pictures.eight_bit(turned, grey)
+        plain = image_files.eight_bit(turned, grey)
         if resize and plain.size != (width, height):
             plain = plain.resize((width, height), Image.Resampling.BICUBIC)
         return np.asarray(plain)

@@ -59,7 +59,7 @@ def load(
         wins over a file of the same name; write ``./digits`` for the file.
     labels : str, int or array-like, optional
         True classes, for measuring only: a column's name or number, an array's name in the
-        file, "folders" for an image folder, or one label a point.
+        file, "folders" for an image folder, or one label per point.
     size : int or (height, width), optional
         For image folders: resize to this.
     grey : bool, default=True
@@ -154,7 +154,7 @@ def _check_folder_labels(given: dict[str, Any]) -> dict[str, Any]:
         value = given[option]
         if isinstance(value, str | int) and not (option == "labels" and value == "folders"):
             raise InputError(
-                f"{option} must be {allowed}one value a file for an image folder; got {value!r}."
+                f"{option} must be {allowed}one value per file for an image folder; got {value!r}."
             )
     return given
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from superpac.data import render as drawing
+from superpac.data import render
 from superpac.data.dataset import Dataset
 from superpac.errors import InputError, StoreError
 
@@ -28,7 +28,7 @@ def facts(data: Dataset) -> list[tuple[str, str]]:
         ("name", data.name),
         ("kind", data.kind),
         ("points", f"{len(data)}"),
-        ("values a point", f"{values.shape[1]} ({values.dtype})"),
+        ("values per point", f"{values.shape[1]} ({values.dtype})"),
         ("range", f"{values.min():g} to {values.max():g}"),
     ]
     if data.image_shape is not None:
@@ -72,7 +72,7 @@ def contact_sheet(data: Dataset, points: int | None = None) -> Image.Image:
     def draw(k: int, size: int) -> Image.Image:
         return data.draw(int(rows[k]), size)
 
-    return drawing.sheet(draw, [str(i) for i in data.ids[rows]], columns, cell)
+    return render.sheet(draw, [str(i) for i in data.ids[rows]], columns, cell)
 
 
 def save_picture(image: Image.Image, path: Path) -> Path:

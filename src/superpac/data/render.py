@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from superpac.data import image_files as pictures
+from superpac.data import image_files
 from superpac.data.checks import reading
 
 SMALL = 160
@@ -57,19 +57,19 @@ def _to_bytes(values: NDArray, value_range: tuple[float, float]) -> NDArray[np.u
     return np.rint(np.clip(scaled, 0.0, 1.0) * 255).astype(np.uint8)
 
 
-def original(path: Path, size: int, limit_pixels: int = pictures.LIMIT_PIXELS) -> Image.Image:
+def original(path: Path, size: int, limit_pixels: int = image_files.LIMIT_PIXELS) -> Image.Image:
     """Draw an original file at most `size` pixels on its longest side; enlarge very small ones."""
-    with pictures.opened(path, limit_pixels) as image, reading(path, "an image"):
+    with image_files.opened(path, limit_pixels) as image, reading(path, "an image"):
         image.draft(None, (2 * size, 2 * size))
-        turned = pictures.upright(image)
-        if pictures.is_deep(turned):
+        turned = image_files.upright(image)
+        if image_files.is_deep(turned):
             values = np.asarray(turned, dtype=np.float64)
             values = np.nan_to_num(values, posinf=0.0, neginf=0.0)
             return pixels(values, (float(values.min()), float(values.max())), size)
         if turned.mode in ("L", "RGB", "RGBA") and "transparency" not in turned.info:
             # Large photographs are halved often enough before they are copied about.
             turned = turned.reduce(max(1, max(turned.size) // (2 * size)))
-        drawn = pictures.eight_bit(turned, grey=turned.mode in ("1", "L", "LA"))
+        drawn = image_files.eight_bit(turned, grey=turned.mode in ("1", "L", "LA"))
     factor = min(size, SMALL) // max(drawn.size)
     if factor > 1:
         width, height = drawn.size
@@ -153,17 +153,7 @@ def sheet(
     columns: int = 8,
     cell: int = 128,
 ) -> Image.Image:
-    """Lay many drawn points out in a grid, each with a caption below.
-
-    Parameters
-    ----------
-    draw : callable
-        Given a position and a size in pixels, returns the picture of that point.
-    captions : sequence of str
-        One a point.
-    columns, cell : int
-        Pictures in a row, and pixels of a picture's longest side.
-    """
+    """Lay points out in a grid, each drawn by ``draw(position, pixels)`` with a caption below."""
     font, caption, gap = _font(12), 18, 8
     drawn = [draw(k, cell) for k in range(len(captions))]
     wide, high = max(p.width for p in drawn), max(p.height for p in drawn)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.data import csv_text as csvtext
-from superpac.data.checks import as_points, check_size, reading
+from superpac.data import csv_text
+from superpac.data.checks import EXACT, as_points, check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, SuperpacError
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Column = str | int
-_EXACT = 2**53
 _INDEX_NAMES = ("", "__index_level_0__")
 
 
@@ -33,7 +32,7 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     import pyarrow.csv
 
     with reading(path, "a CSV file"):
-        layout = csvtext.inspect(path)
+        layout = csv_text.inspect(path)
     columns = list(layout.columns)
     texts = {_position(options.get(o), columns, path, o) for o in ("labels", "ids")} - {None}
     if columns[0] == "" and options.get("ids") is None:
@@ -67,13 +66,13 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     except (pa.ArrowException, SuperpacError) as error:
         # The fast reader says that something is wrong; the slow one says on which line.
         with reading(path, "a CSV file"):
-            csvtext.explain(path, layout, skip={k for k in texts if k is not None})
+            csv_text.explain(path, layout, skip={k for k in texts if k is not None})
         if isinstance(error, SuperpacError):
             raise
         raise DataError(f"{path}: cannot be read as CSV ({error}); check the file.") from error
-    if max(np.abs(data.X.max()), np.abs(data.X.min())) >= _EXACT:
+    if max(np.abs(data.X.max()), np.abs(data.X.min())) >= EXACT:
         # Integers of twenty digits arrive as rounded floats; they are ids more often than not.
-        csvtext.explain(path, layout, skip={k for k in texts if k is not None})
+        csv_text.explain(path, layout, skip={k for k in texts if k is not None})
     return data
 
 

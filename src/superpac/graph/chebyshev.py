@@ -12,15 +12,9 @@ TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tigh
 
 
 class Operator(Protocol):
-    """A symmetric matrix S, known by its products.
+    """A symmetric matrix S, known by its products."""
 
-    Attributes
-    ----------
-    top : ndarray of shape (n, c)
-        Eigenvectors of the largest eigenvalue that are known exactly.
-    """
-
-    top: FloatArray
+    top: FloatArray  # eigenvectors of the largest eigenvalue that are known exactly
 
     def step(self, V: FloatArray, W: FloatArray, p: float, q: float, r: float) -> FloatArray:
         """Give ``p S V + q V + r W``."""
@@ -30,30 +24,12 @@ class Operator(Protocol):
 def chebyshev_vectors(
     S: Operator, start: FloatArray, wanted: int, *, degree: int = 12, sweeps: int = 8
 ) -> FloatArray | None:
-    """Leading eigenvectors by Chebyshev-filtered subspace iteration from a good start.
+    """Leading eigenvectors, largest first, by Chebyshev-filtered subspace iteration.
 
-    Parameters
-    ----------
-    S : Operator
-        Symmetric with spectrum in [-1, 1] and largest eigenvalue 1.
-    start : ndarray of shape (n, m)
-        Orthonormal guess with m > `wanted` columns.
-    wanted : int
-        How many of the leading vectors have to be accurate.
-    degree : int, default=12
-        Of the filter polynomial of one sweep.
-    sweeps : int, default=8
-        Sweeps before giving up.
-
-    Returns
-    -------
-    ndarray of shape (n, m) or None
-        Ritz vectors, largest value first; None if the residual stayed too large.
-
-    References
-    ----------
-    Zhou, Saad, Tiago & Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered
-    subspace iteration", J. Comput. Physics 219, 2006.
+    S has its spectrum in [-1, 1] and the largest eigenvalue 1; `start` is an orthonormal guess with
+    more columns than are `wanted`. None if their residual stayed too large. Zhou, Saad, Tiago &
+    Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
+    J. Comput. Physics 219, 2006.
     """
     V = np.linalg.qr(np.column_stack([S.top, start[:, S.top.shape[1] :]]))[0]
     for sweep in range(sweeps + 1):

@@ -1,7 +1,7 @@
 """Diffusion: affinity and certain sets -> how strongly each set claims each point.
 
 With S the normalised affinity, ``g_t`` solves ``(I - alpha S) g_t = e_t``: what a walk that starts
-at t and dies with probability 1 - alpha a step leaves behind. The claim of a set is the sum of
+at t and dies with probability 1 - alpha per step leaves behind. The claim of a set is the sum of
 ``g_t`` over its members (Zhou, Bousquet, Lal, Weston & Schoelkopf, "Learning with local and global
 consistency", NIPS 2003). One more certain point is one more solve; taking it back subtracts it.
 """
@@ -17,7 +17,7 @@ from scipy import sparse
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
-from superpac.graph.spectral import check_affinity, normalized_affinity
+from superpac.graph.spectral import normalized_affinity
 
 ALPHA = 0.99
 POWER = 2.0
@@ -70,6 +70,7 @@ def _solve_one(indptr, indices, data, alpha, mask, b, x, tol):  # type: ignore[n
 
 @njit(cache=True, parallel=True)
 def _solve_many(indptr, indices, data, alpha, mask, B, X, tol):  # type: ignore[no-untyped-def]
+    """One solve per row of B, side by side."""
     for c in prange(B.shape[0]):
         _solve_one(indptr, indices, data, alpha, mask, B[c], X[c], tol)
 
@@ -79,8 +80,8 @@ class Diffusion:
 
     Parameters
     ----------
-    affinity : sparse matrix of shape (n, n)
-        Symmetric, non-negative.
+    affinity : sparse array of shape (n, n)
+        As :func:`~superpac.graph.spectral.check_affinity` gives it.
     alpha : float, default=0.99
         Share of the walk that goes on each step; below 1.
     power : float, default=2.0
@@ -112,7 +113,7 @@ class Diffusion:
 
     def __init__(
         self,
-        affinity: object,
+        affinity: sparse.sparray,
         *,
         alpha: float = ALPHA,
         power: float = POWER,
@@ -123,11 +124,10 @@ class Diffusion:
         if not power > 0:
             raise InputError(f"The 'power' parameter must be positive. Got {power!r} instead.")
         self.alpha, self.power, self.tol = float(alpha), float(power), float(tol)
-        graph = check_affinity(affinity).copy()
-        if graph.nnz:
-            graph.data = (graph.data / graph.data.max()) ** self.power
-        graph.eliminate_zeros()
-        self.graph = sparse.csr_array(graph)
+        self.graph = sparse.csr_array(affinity, dtype=np.float64, copy=True)
+        if self.graph.nnz:
+            self.graph.data = (self.graph.data / self.graph.data.max()) ** self.power
+        self.graph.eliminate_zeros()  # small entries may vanish when raised to a power
         self.n = self.graph.shape[0]
         S = normalized_affinity(self.graph)
         self._parts = (
@@ -144,12 +144,8 @@ class Diffusion:
         """Keep leading eigenvectors of S, with which later solves need half the steps.
 
         What decays slowest in conjugate gradients is the part in these vectors; it is solved for
-        beforehand (deflation; Nicolaides, SIAM J. Numer. Anal. 24, 1987). They need not be exact.
-
-        Parameters
-        ----------
-        vectors : ndarray of shape (n, m)
-            Approximate eigenvectors, linearly independent.
+        beforehand (deflation; Nicolaides, SIAM J. Numer. Anal. 24, 1987). They need not be exact,
+        only linearly independent.
         """
         if self.n <= DENSE:
             return
@@ -160,7 +156,7 @@ class Diffusion:
         self._slow = V @ mix, 1.0 / (1.0 - self.alpha * np.minimum(values, 1.0))
 
     def columns(self, points: Sequence[int] | IntArray) -> FloatArray:
-        """Give ``g_t`` for some points, one column a point; shape (n, m)."""
+        """Give ``g_t`` for some points, one column per point; shape (n, m)."""
         where = np.asarray(points, dtype=np.intp)
         if self.n <= DENSE:
             found = np.maximum(self._dense()[:, where], 0.0)
@@ -192,17 +188,8 @@ class Diffusion:
     def unreached(self, certain: NDArray[np.bool_], start: FloatArray | None = None) -> FloatArray:
         """Unlabelled mass about each point: the walk's visits before it meets a certain point.
 
-        Parameters
-        ----------
-        certain : ndarray of bool of shape (n,)
-            The points where the walk ends.
-        start : ndarray of shape (n,), optional
-            An earlier result to start from.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Solution of ``(I - alpha S_uu) h = 1``, 0 at certain points.
+        Solves ``(I - alpha S_uu) h = 1`` over the uncertain points, from an earlier result if there
+        is one; 0 at certain points.
         """
         mask = np.where(certain, 0.0, 1.0)
         h = np.zeros(self.n) if start is None else start.copy()
@@ -211,6 +198,7 @@ class Diffusion:
         return h
 
     def _dense(self) -> FloatArray:
+        """Inverse of ``I - alpha S``, computed when first asked for."""
         if self._inverse is None:
             indptr, indices, data = self._parts
             S = sparse.csr_array((data, indices, indptr), shape=(self.n, self.n)).toarray()

@@ -14,23 +14,22 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.chebyshev import chebyshev_vectors
 from superpac.graph.kmeans import kmeans
-from superpac.graph.spectral import check_affinity, cluster_rows, spectral_embedding
+from superpac.graph.spectral import cluster_rows, spectral_embedding, unit_vectors
+from superpac.metrics import align_labels
 
 GUARD = 6  # eigenvectors kept beyond K, so that one that rises into the top K is already there
 THOROUGH = 8  # every so many steps a warm clustering has as many fresh starts as an exact one
 
 
-def scaled_affinity(A: object) -> sparse.csr_array:
+def scaled_affinity(A: sparse.csr_array) -> sparse.csr_array:
     """Affinity scaled once so that its largest entry is 2; an empty graph stays as it is."""
-    graph = check_affinity(A)
-    top = graph.data.max() if graph.nnz else 0.0
-    return graph * (2.0 / top) if top > 0 else graph
+    top = A.data.max(initial=0.0)
+    return A * (2.0 / top) if top > 0 else A
 
 
 @njit(cache=True)
@@ -103,8 +102,8 @@ class ImputedSpectral:
 
     Parameters
     ----------
-    A : array-like or sparse of shape (n, n)
-        Original affinity.
+    A : scipy.sparse.csr_array of shape (n, n)
+        Original affinity, as :func:`~superpac.graph.spectral.check_affinity` gives it.
     n_clusters : int
         Number of clusters.
     seed : int, default=0
@@ -120,9 +119,9 @@ class ImputedSpectral:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from superpac.graph.spectral import check_affinity
     >>> A = np.kron(np.eye(2), np.ones((4, 4))) + 0.01
-    >>> model = ImputedSpectral(A, 2)
+    >>> model = ImputedSpectral(check_affinity(A), 2)
     >>> known = KnownSets(np.array([0, -1, -1, 0, 1, -1, -1, -1]), 2)
     >>> labels = model.exact(known, step=1)
     >>> bool(labels[0] == labels[3] != labels[4])
@@ -131,7 +130,7 @@ class ImputedSpectral:
 
     def __init__(
         self,
-        A: object,
+        A: sparse.csr_array,
         n_clusters: int,
         *,
         seed: int = 0,
@@ -147,13 +146,14 @@ class ImputedSpectral:
         self._labels: IntArray | None = None
 
     def _rng(self, step: int) -> np.random.RandomState:
+        """Random draws of one step, the same however it was reached."""
         return np.random.RandomState(np.random.SeedSequence((self.seed, step)).generate_state(1))
 
     def rows(self) -> FloatArray:
         """Unit rows of the embedding behind the last labels."""
         if self._vectors is None:
             self.exact()
-        return _unit(self._vectors[:, : self.n_clusters])  # type: ignore[index]
+        return unit_vectors(self._vectors[:, : self.n_clusters])  # type: ignore[index]
 
     def matrix(self, known: KnownSets) -> sparse.csr_array:
         """Form the imputed affinity in full."""
@@ -174,30 +174,17 @@ class ImputedSpectral:
         return sparse.csr_array(kept + self.must_link * cliques)
 
     def exact(self, known: KnownSets | None = None, *, step: int = 0) -> IntArray:
-        """Cluster from scratch; a function of the arguments alone.
-
-        Parameters
-        ----------
-        known : KnownSets, optional
-            What is known; nothing by default.
-        step : int, default=0
-            Derives the random draws, usually the number of answers.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
+        """Cluster from scratch; `step`, usually the number of answers, derives the draws."""
         rng = self._rng(step)
         graph = self.A if known is None else self.matrix(known)
         wanted = min(self.n_clusters + GUARD, self.A.shape[0])
-        found = spectral_embedding(graph, wanted, random_state=rng)
+        found = spectral_embedding(graph, wanted, random_state=rng, check_input=False)
         if found.n_components > self.n_clusters:
-            found = spectral_embedding(graph, self.n_clusters, random_state=rng)
+            # which components are kept depends on how many vectors are asked for
+            found = spectral_embedding(graph, self.n_clusters, random_state=rng, check_input=False)
         self._vectors = found.vectors
-        self._labels = cluster_rows(
-            _unit(found.vectors[:, : self.n_clusters]), self.n_clusters, n_init=self.n_init, rng=rng
-        )
+        rows = unit_vectors(found.vectors[:, : self.n_clusters])
+        self._labels = cluster_rows(rows, self.n_clusters, n_init=self.n_init, rng=rng)
         return self._labels
 
     def warm(self, known: KnownSets, *, step: int) -> IntArray:
@@ -206,18 +193,6 @@ class ImputedSpectral:
         Eigenvectors are improved until their residual is small, so they do not depend on the way
         they were reached. k-means takes the best of the last labels and fresh starts: the last
         labels alone drift away from the optimum.
-
-        Parameters
-        ----------
-        known : KnownSets
-            What is known.
-        step : int
-            Derives the random draws, usually the number of answers.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
         """
         if self._vectors is None or self._labels is None:
             return self.exact(known, step=step)
@@ -225,13 +200,14 @@ class ImputedSpectral:
         if vectors is None:
             return self.exact(known, step=step)
         self._vectors = vectors
-        rows = _unit(vectors[:, : self.n_clusters])
+        rows = unit_vectors(vectors[:, : self.n_clusters])
         fresh = self.n_init if step % THOROUGH == 0 else max(2, self.n_clusters // 8)
         labels = self._follow(rows, self._labels, self._rng(step), fresh)
-        self._labels = align(labels, self._labels, self.n_clusters)
+        self._labels = align_labels(labels, self._labels)
         return self._labels
 
     def _masked(self, known: KnownSets) -> tuple[FloatArray, FloatArray]:
+        """Entries of A without those between known points, and their row sums."""
         different = known.different
         return _mask(
             self.A.indptr,
@@ -285,28 +261,11 @@ class ImputedSpectral:
         self, rows: FloatArray, last: IntArray, rng: np.random.RandomState, fresh: int
     ) -> IntArray:
         """Best k-means of the last labels' centres and fresh starts."""
-        K = self.n_clusters
-        sums = np.zeros((K, rows.shape[1]))
+        sums = np.zeros((self.n_clusters, rows.shape[1]))
         np.add.at(sums, last, rows)
-        counts = np.bincount(last, minlength=K)
-        filled = bool((counts > 0).all())
-        return kmeans(
-            rows,
-            K,
-            n_init=fresh,
-            rng=rng,
-            start=sums / counts[:, None] if filled else None,
-        )
-
-
-def align(labels: IntArray, last: IntArray, n_clusters: int) -> IntArray:
-    """Rename clusters so that as many points as possible keep the label they had."""
-    table = np.zeros((n_clusters, n_clusters), dtype=np.intp)
-    np.add.at(table, (labels, last), 1)
-    rows, cols = linear_sum_assignment(table, maximize=True)
-    names = np.empty(n_clusters, dtype=np.intp)
-    names[rows] = cols
-    return names[labels]
+        counts = np.bincount(last, minlength=self.n_clusters)
+        start = sums / counts[:, None] if counts.all() else None
+        return kmeans(rows, self.n_clusters, n_init=fresh, rng=rng, start=start)
 
 
 class _Operator:
@@ -346,8 +305,3 @@ class _Operator:
             rows = np.flatnonzero(self.own)
             out[rows] -= p * self.own[rows, None] * V[rows]
         return out
-
-
-def _unit(vectors: FloatArray) -> FloatArray:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(norms > 1e-12, norms, 1.0)

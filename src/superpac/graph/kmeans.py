@@ -1,4 +1,4 @@
-"""k-means on embedding rows: many short runs, one a thread.
+"""k-means on embedding rows: many short runs, one per thread.
 
 scikit-learn's KMeans splits one run over threads, which on a few thousand rows costs more in
 waiting than it saves; here each restart is one sequential run and restarts go side by side.
@@ -16,33 +16,37 @@ MAX_ITER = 300
 
 # reassociation lets the inner sums use vector instructions; nothing here relies on their order
 @njit(cache=True, fastmath={"reassoc", "contract"})
+def _squared_distance(a, b):  # type: ignore[no-untyped-def]
+    """Squared Euclidean distance of two rows."""
+    total = 0.0
+    for f in range(a.size):
+        gap = a[f] - b[f]
+        total += gap * gap
+    return total
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
 def _nearest(row, centres, k):  # type: ignore[no-untyped-def]
+    """Nearest of the first `k` centres, and its squared distance."""
     best, where = np.inf, 0
     for c in range(k):
-        total = 0.0
-        for f in range(row.size):
-            gap = row[f] - centres[c, f]
-            total += gap * gap
-        if total < best:
-            best, where = total, c
+        gap = _squared_distance(row, centres[c])
+        if gap < best:
+            best, where = gap, c
     return where, best
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
 def _plus_plus(rows, k, draws, centres, closest):  # type: ignore[no-untyped-def]
     """Greedy k-means++: of a few candidates drawn by squared distance the best is taken."""
-    n, width = rows.shape
+    n = rows.shape[0]
     trials = draws.shape[1]
     first = min(int(draws[0, 0] * n), n - 1)
     centres[0] = rows[first]
     total = 0.0
     for i in range(n):
-        gap = 0.0
-        for f in range(width):
-            d = rows[i, f] - centres[0, f]
-            gap += d * d
-        closest[i] = gap
-        total += gap
+        closest[i] = _squared_distance(rows[i], centres[0])
+        total += closest[i]
     for c in range(1, k):
         best_total, best = np.inf, 0
         for t in range(trials):
@@ -54,22 +58,13 @@ def _plus_plus(rows, k, draws, centres, closest):  # type: ignore[no-untyped-def
                     break
             after = 0.0
             for i in range(n):
-                gap = 0.0
-                for f in range(width):
-                    d = rows[i, f] - rows[pick, f]
-                    gap += d * d
-                after += min(gap, closest[i])
+                after += min(_squared_distance(rows[i], rows[pick]), closest[i])
             if after < best_total:
                 best_total, best = after, pick
         centres[c] = rows[best]
         total = 0.0
         for i in range(n):
-            gap = 0.0
-            for f in range(width):
-                d = rows[i, f] - centres[c, f]
-                gap += d * d
-            if gap < closest[i]:
-                closest[i] = gap
+            closest[i] = min(_squared_distance(rows[i], centres[c]), closest[i])
             total += closest[i]
 
 
@@ -119,7 +114,7 @@ def _lloyd(rows, centres, labels, distance, sums, counts, tol):  # type: ignore[
 
 @njit(cache=True, parallel=True)
 def _runs(rows, starts, given, draws, labels, inertia, tol):  # type: ignore[no-untyped-def]
-    """One run a start: the first `given` use the centres in `starts`, the rest draw their own."""
+    """One run per start: the first `given` use the centres in `starts`, the rest draw their own."""
     count, k, width = starts.shape
     n = rows.shape[0]
     closest = np.empty((count, n))

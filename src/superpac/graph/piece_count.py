@@ -25,8 +25,8 @@ def guess_pieces(graph: sparse.csr_array, *, seed: int = 0) -> int:
 
     Parameters
     ----------
-    graph : sparse array of shape (n, n)
-        Symmetric affinity.
+    graph : scipy.sparse.csr_array of shape (n, n)
+        Affinity, as :func:`~superpac.graph.spectral.check_affinity` gives it.
     seed : int, default=0
         Of the spectral clusterings.
 
@@ -52,7 +52,7 @@ def guess_pieces(graph: sparse.csr_array, *, seed: int = 0) -> int:
     while count <= most and worse < 4:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DisconnectedGraphWarning)
-            labels = spectral_clustering(graph, count, random_state=seed)
+            labels = spectral_clustering(graph, count, random_state=seed, check_input=False)
         value = modularity(graph, labels, count)
         worse = 0 if value > best + 1e-9 else worse + 1
         if worse == 0:
@@ -62,27 +62,7 @@ def guess_pieces(graph: sparse.csr_array, *, seed: int = 0) -> int:
 
 
 def modularity(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> float:
-    """Share of the graph's weight within clusters, less what chance would put there.
-
-    Parameters
-    ----------
-    graph : sparse array of shape (n, n)
-        Symmetric affinity.
-    labels : ndarray of shape (n,)
-        A clustering.
-    n_clusters : int
-        Number of clusters.
-
-    Returns
-    -------
-    float
-        At most 1.
-
-    References
-    ----------
-    Newman & Girvan, "Finding and evaluating community structure in networks", Phys. Rev. E 69,
-    2004.
-    """
+    """Share of the graph's weight within clusters, less what chance would put there; at most 1."""
     edges = sparse.coo_array(graph)
     total = float(edges.data.sum())
     if total == 0:

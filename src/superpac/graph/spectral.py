@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,11 @@ from sklearn.utils import check_random_state
 from superpac.array_types import FloatArray
 from superpac.errors import DisconnectedGraphWarning, InputError
 from superpac.graph.kmeans import kmeans
+from superpac.graph.sparse_graph import tidy
 
 Seed = int | np.random.RandomState | None
+
+SYMMETRY = 1e-6  # an affinity given may differ from its mirror image by this share of its largest
 
 DENSE_BELOW = 300  # a dense eigensolver is faster than Lanczos up to about this size
 RESIDUAL = 1e-6
@@ -42,6 +46,17 @@ class Embedding:
         Connected components of the graph.
     component : ndarray of shape (n,)
         Component of each point.
+
+    Examples
+    --------
+    An embedding can be clustered after other uses of it, with the labels of
+    :func:`spectral_clustering` if the same random state goes through both steps.
+
+    >>> A = np.kron(np.eye(2), np.ones((4, 4))) + 0.01
+    >>> rng = np.random.RandomState(0)
+    >>> labels = spectral_embedding(A, 2, random_state=rng).cluster(2, rng)
+    >>> bool((labels == spectral_clustering(A, 2, random_state=0)).all())
+    True
     """
 
     vectors: FloatArray
@@ -51,22 +66,47 @@ class Embedding:
 
     def rows(self) -> FloatArray:
         """Rows scaled to unit length; a point outside every kept component stays zero."""
-        norms = np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        return self.vectors / np.where(norms > 1e-12, norms, 1.0)
+        return unit_vectors(self.vectors)
+
+    def cluster(
+        self, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10
+    ) -> NDArray[np.intp]:
+        """Label the points by k-means on the rows, as :func:`spectral_clustering` does."""
+        if self.n_components > n_clusters:
+            warnings.warn(
+                f"The affinity graph has {self.n_components} connected components for "
+                f"{n_clusters} clusters; small components were placed arbitrarily. Use more "
+                "neighbours (a larger q, k or gamma) to connect it.",
+                DisconnectedGraphWarning,
+                stacklevel=3,
+            )
+        return cluster_rows(self.rows(), n_clusters, n_init=n_init, rng=rng)
 
 
-def check_affinity(A: object) -> sparse.csr_array:
-    """Give `A` as a float CSR array after checking that it can be an affinity.
+def unit_vectors(vectors: FloatArray) -> FloatArray:
+    """Rows of an embedding scaled to unit length; rows of rounding noise stay as they are."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norms > 1e-12, norms, 1.0)
+
+
+def check_affinity(A: Any, *, tol: float = SYMMETRY) -> sparse.csr_array:
+    """Check a matrix from outside as an affinity, and give it in the form used everywhere.
+
+    This is the one place where an affinity is looked at with suspicion: what is built here is
+    symmetric by construction.
 
     Parameters
     ----------
     A : array-like or sparse of shape (n, n)
-        Symmetric and non-negative.
+        Symmetric and non-negative; any diagonal.
+    tol : float, default=1e-6
+        Largest difference between A and A' relative to the largest entry. Within it the mean
+        ``(A + A') / 2`` is taken; beyond it the matrix is refused.
 
     Returns
     -------
     scipy.sparse.csr_array
-        With a zero diagonal.
+        Sorted indices, no stored zeros, zero diagonal; never the matrix given.
 
     Examples
     --------
@@ -74,24 +114,37 @@ def check_affinity(A: object) -> sparse.csr_array:
     array([[0., 1.],
            [1., 0.]])
     """
-    try:
-        graph = sparse.csr_array(A, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"An affinity must be a square matrix of numbers. Got {type(A).__name__} instead."
-        ) from None
-    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
-        raise InputError(f"An affinity must be a square matrix. Got shape {graph.shape} instead.")
-    if graph.nnz and not np.isfinite(graph.data).all():
+    if not sparse.issparse(A):
+        try:
+            A = np.asarray(A)
+        except ValueError:
+            raise InputError(
+                "An affinity must be a square matrix. Got rows of different lengths instead."
+            ) from None
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise InputError(f"An affinity must be a square matrix. Got shape {A.shape} instead.")
+    if A.dtype.kind not in "biuf":
+        raise InputError(f"An affinity must hold real numbers. Got type {A.dtype} instead.")
+    graph = sparse.csr_array(A, dtype=np.float64)
+    if not np.isfinite(graph.data).all():
         raise InputError("An affinity must be finite. Got NaN or infinity; replace it by 0.")
-    if graph.nnz and graph.data.min() < 0:
-        raise InputError("An affinity must be non-negative. Got a negative entry; take |A| first.")
-    gap = abs(graph - graph.T)
-    if gap.nnz and gap.data.max() > 1e-8 * graph.data.max():
-        raise InputError("An affinity must be symmetric. Got an asymmetric matrix; pass A + A.T.")
-    if graph.diagonal().any():
-        graph = sparse.csr_array(graph - sparse.diags_array(graph.diagonal()))
-    graph.eliminate_zeros()
+    if graph.data.min(initial=0.0) < 0:
+        raise InputError(
+            f"Negative values in data: an affinity must be non-negative. Got {graph.data.min():g}; "
+            "take absolute values first."
+        )
+    graph = tidy(graph)
+    top = float(graph.data.max(initial=0.0))
+    if top > 0:
+        gap = abs(graph / top - graph.T / top)  # divided first: differences of 1e308 overflow
+        worst = float(gap.data.max(initial=0.0))
+        if worst > tol:
+            raise InputError(
+                f"An affinity must be symmetric. Got entries that differ from their mirror image "
+                f"by up to {worst:.2g} of the largest; pass A + A.T, or raise tol."
+            )
+        if worst > 0:
+            graph = tidy(graph / 2.0 + graph.T / 2.0)
     return graph
 
 
@@ -107,22 +160,7 @@ def normalized_affinity(A: sparse.csr_array) -> sparse.csr_array:
 def top_eigenvectors(
     S: sparse.csr_array, k: int, rng: np.random.RandomState
 ) -> tuple[FloatArray, FloatArray]:
-    """Largest `k` eigenpairs of a connected symmetric matrix, largest first, checked by residual.
-
-    Parameters
-    ----------
-    S : sparse array of shape (n, n)
-        Normalised affinity of a connected graph.
-    k : int
-        Number of pairs, at most n.
-    rng : RandomState
-        Draws the starting vector.
-
-    Returns
-    -------
-    values : ndarray of shape (k,)
-    vectors : ndarray of shape (n, k)
-    """
+    """Largest `k` eigenpairs of a connected symmetric matrix, largest first, residuals checked."""
     n = S.shape[0]
     if n <= max(DENSE_BELOW, 3 * k):
         return top_eigenvectors_dense(S, k)
@@ -153,7 +191,9 @@ def top_eigenvectors_dense(S: sparse.csr_array, k: int) -> tuple[FloatArray, Flo
     return values[::-1], vectors[:, ::-1]
 
 
-def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) -> Embedding:
+def spectral_embedding(
+    A: Any, n_vectors: int, *, random_state: Seed = None, check_input: bool = True
+) -> Embedding:
     """Leading eigenvectors of the normalised affinity, right on disconnected graphs too.
 
     Spectra are computed per connected component and merged. Points without any neighbour are set
@@ -169,6 +209,8 @@ def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) 
         Number of eigenvectors, at most n.
     random_state : int, RandomState or None
         Of the eigensolver's starting vector.
+    check_input : bool, default=True
+        False trusts `A` to be as :func:`check_affinity` gives it.
 
     Returns
     -------
@@ -186,7 +228,7 @@ def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) 
     >>> E.n_components, E.values.round(6).tolist()
     (2, [1.0, 1.0])
     """
-    graph = check_affinity(A)
+    graph = check_affinity(A) if check_input else A
     n = graph.shape[0]
     if not 1 <= n_vectors <= n:
         raise InputError(
@@ -228,7 +270,12 @@ def spectral_embedding(A: object, n_vectors: int, *, random_state: Seed = None) 
 
 
 def spectral_clustering(
-    A: object, n_clusters: int, *, n_init: int = 10, random_state: Seed = None
+    A: Any,
+    n_clusters: int,
+    *,
+    n_init: int = 10,
+    random_state: Seed = None,
+    check_input: bool = True,
 ) -> NDArray[np.intp]:
     """Cluster an affinity: leading eigenvectors, unit rows, k-means++ with restarts.
 
@@ -242,6 +289,8 @@ def spectral_clustering(
         Restarts of k-means; the least inertia wins.
     random_state : int, RandomState or None
         Seed of the eigensolver's start and of k-means.
+    check_input : bool, default=True
+        False trusts `A` to be as :func:`check_affinity` gives it.
 
     Returns
     -------
@@ -266,16 +315,8 @@ def spectral_clustering(
     True
     """
     rng = check_random_state(random_state)
-    embedding = spectral_embedding(A, n_clusters, random_state=rng)
-    if embedding.n_components > n_clusters:
-        warnings.warn(
-            f"The affinity graph has {embedding.n_components} connected components for "
-            f"{n_clusters} clusters; small components were placed arbitrarily. Use more neighbours "
-            "(a larger q, k or gamma) to connect it.",
-            DisconnectedGraphWarning,
-            stacklevel=2,
-        )
-    return cluster_rows(embedding.rows(), n_clusters, n_init=n_init, rng=rng)
+    embedding = spectral_embedding(A, n_clusters, random_state=rng, check_input=check_input)
+    return embedding.cluster(n_clusters, rng, n_init=n_init)
 
 
 def cluster_rows(

@@ -9,7 +9,8 @@ A store written by an older superpac is never upgraded in passing: opening it ra
 
 from __future__ import annotations
 
-from superpac.store.base import (
+from superpac.store.failures import StoreFailure
+from superpac.store.store import (
     SessionSummary,
     Store,
     new_info,
@@ -17,7 +18,6 @@ from superpac.store.base import (
     upgrade_store,
     utc_now,
 )
-from superpac.store.failures import StoreFailure
 from superpac.store.stored_log import StoredLog
 
 __all__ = [

@@ -1,7 +1,7 @@
 """A session in one file: a zip of plain JSON lines and a manifest that outlives this program.
 
 ``manifest.json`` holds the session's facts, the number of events and the last hash;
-``events.jsonl`` one event a line. The same log always gives the same bytes. An archive comes
+``events.jsonl`` one event per line. The same log always gives the same bytes. An archive comes
 from anywhere, so nothing in it is trusted: no name in it becomes a path, sizes are capped
 before and while reading, every event is validated and the whole chain recomputed.
 """
@@ -19,8 +19,8 @@ from typing import IO, Any
 from superpac.answers.events import Draft, check_draft, check_info, check_text
 from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
+from superpac.store.atomic_files import atomic_write
 from superpac.store.failures import StoreFailure
-from superpac.store.files import atomic_write
 
 VERSION = 1
 
@@ -59,6 +59,7 @@ def write(path: Path, info: SessionInfo, events: Sequence[Event], *, overwrite: 
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
+    """Facts of a part of the archive, the same for equal content."""
     # The default date (1980) and fixed modes: equal logs make equal archives.
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
@@ -70,7 +71,7 @@ def read(path: Path, *, name: str | None = None) -> tuple[SessionInfo, list[Even
     """Read and check an archive; `name` replaces the session's name, which is not hashed."""
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as bundle:
-            _check_entries(path, bundle)
+            _check_entries(bundle)
             with bundle.open(_MANIFEST) as part:
                 manifest = _json(part.read(_CAPS[_MANIFEST] + 1))
             info = _info(manifest, name)
@@ -95,7 +96,8 @@ def read(path: Path, *, name: str | None = None) -> tuple[SessionInfo, list[Even
     return info, events
 
 
-def _check_entries(path: Path, bundle: zipfile.ZipFile) -> None:
+def _check_entries(bundle: zipfile.ZipFile) -> None:
+    """Refuse an archive of other parts than it should have, or of parts that are too large."""
     entries = bundle.infolist()
     if sorted(entry.filename for entry in entries) != sorted(_CAPS):
         raise DataError(f"it must hold {_MANIFEST} and {_EVENTS} and nothing else.")
@@ -110,6 +112,7 @@ def _check_entries(path: Path, bundle: zipfile.ZipFile) -> None:
 
 
 def _json(data: bytes) -> dict[str, Any]:
+    """Parse an object."""
     try:
         value = json.loads(data)
     except RecursionError as error:
@@ -120,6 +123,7 @@ def _json(data: bytes) -> dict[str, Any]:
 
 
 def _info(manifest: dict[str, Any], name: str | None) -> SessionInfo:
+    """Session of a manifest, under another name if one is given."""
     version = manifest.get("superpac_archive")
     if version != VERSION:
         raise DataError(
@@ -130,6 +134,7 @@ def _info(manifest: dict[str, Any], name: str | None) -> SessionInfo:
 
 
 def _events(part: IO[bytes], info: SessionInfo) -> Iterator[Event]:
+    """Events of the archive, each checked as one that is appended."""
     seen: set[str] = set()
     size = 0
     while line := part.readline(_LONGEST_LINE):

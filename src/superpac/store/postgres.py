@@ -42,17 +42,7 @@ _UPGRADE_LOCK = 0x53504143
 
 
 class PostgresBackend:
-    """Runs transactions on a server.
-
-    Parameters
-    ----------
-    url : sqlalchemy.URL
-        Where the database is.
-    read_only : bool
-        Write nothing, not even missing tables.
-    retry_for : float
-        Seconds during which a lost connection is made again before giving up.
-    """
+    """Runs transactions on a server; a lost connection is made again for `retry_for` seconds."""
 
     def __init__(
         self, url: URL, *, read_only: bool, retry_for: float = 10.0, check: bool = True
@@ -111,6 +101,7 @@ class PostgresBackend:
             pause = min(2 * pause, 0.5)
 
     def _once(self, work: Callable[[Connection], T], write: bool, limit: float | None) -> T:
+        """Run `work` in one transaction, one time."""
         with self._engine.connect() as connection:
             if not write:
                 connection = connection.execution_options(

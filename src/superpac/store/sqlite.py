@@ -27,28 +27,16 @@ from sqlalchemy.pool import QueuePool
 
 from superpac.errors import InputError, NotFoundError
 from superpac.store import failures, migrate
+from superpac.store.atomic_files import sync_folder
 from superpac.store.failures import StoreFailure
-from superpac.store.files import sync_folder
-from superpac.store.owner import OwnerLock
+from superpac.store.owner_lock import OwnerLock
 from superpac.store.schema import APPLICATION_ID
 
 T = TypeVar("T")
 
 
 class SqliteBackend:
-    """Runs transactions on one file.
-
-    Parameters
-    ----------
-    path : Path
-        The file; made with an empty schema if `create` and there is none.
-    read_only : bool
-        Take no ownership and write nothing.
-    create : bool
-        Whether a missing file may be made; its folder never is.
-    busy_timeout : float
-        Seconds to wait for another program's lock.
-    """
+    """Runs transactions on one file, of which a writer takes ownership; see `open_store`."""
 
     def __init__(
         self, path: Path, *, read_only: bool, create: bool, busy_timeout: float, check: bool = True
@@ -76,6 +64,7 @@ class SqliteBackend:
             raise
 
     def _open(self, check: bool) -> None:
+        """Open the file that is there and look at its pages and schema, unless told not to."""
         status = self.path.stat()
         if status.st_size == 0:
             raise StoreFailure(
@@ -91,6 +80,7 @@ class SqliteBackend:
             self.run(self._check)
 
     def _check(self, connection: Connection) -> None:
+        """Raise unless the file is whole and of this schema."""
         # 0.15 s for 100,000 events: a damaged index would take a repeated key for a new one.
         wrong = self.integrity(connection)
         if wrong is not None:
@@ -98,6 +88,7 @@ class SqliteBackend:
         migrate.check(connection, self.where)
 
     def _connect(self) -> sqlite3.Connection:
+        """Make a plain connection, as the engine's pool does."""
         return _connect(self.path, self._timeout, self._read_only)
 
     def run(
@@ -129,6 +120,7 @@ class SqliteBackend:
             self._lock.release()
 
     def _check_there(self) -> None:
+        """Raise if the file was removed or replaced since it was opened."""
         try:
             status = self.path.stat()
         except OSError as error:
@@ -177,6 +169,7 @@ class SqliteBackend:
 
 
 def _connect(path: Path, timeout: float, read_only: bool) -> sqlite3.Connection:
+    """Connect with the settings that make a commit durable."""
     # mode=rw never makes a file. A reader also needs it, to roll back what a crash left.
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode=rw",
@@ -208,6 +201,7 @@ def _connect(path: Path, timeout: float, read_only: bool) -> sqlite3.Connection:
 
 
 def _begin(connection: Connection) -> None:
+    """Begin a transaction, for writing with the lock that it needs."""
     write = connection.get_execution_options().get("superpac_write")
     # Taking the write lock first means that a transaction never fails half-way for a lock.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")

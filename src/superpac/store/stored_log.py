@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, text, update
@@ -134,28 +133,8 @@ def event_rows(session_id: str, events: Iterable[Event]) -> list[dict[str, Any]]
     ]
 
 
-def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    rest = iter(items)
-    while chunk := list(islice(rest, size)):
-        yield chunk
-
-
-def _event(row: Sequence[Any]) -> Event:
-    return Event(row[0], row[1], json.loads(row[2]), *row[3:])
-
-
 class StoredLog:
-    """A session's log in a store; `Store.create` and `Store.open` return one.
-
-    Parameters
-    ----------
-    backend : Backend
-        Where it is kept.
-    info : SessionInfo
-        What the session is.
-    clock : callable
-        Returns the time as an aware datetime.
-    """
+    """A session's log in a store; `Store.create` and `Store.open` return one."""
 
     def __init__(self, backend: Backend, info: SessionInfo, clock: Callable[[], datetime]) -> None:
         self._backend = backend
@@ -177,6 +156,7 @@ class StoredLog:
         return self._backend.run(self._head)
 
     def _head(self, connection: Connection, lock: bool = False) -> tuple[int, str]:
+        """Head as this transaction sees it; locked until its end where it will be moved."""
         table = sessions_table.c
         query = select(table.last_seq, table.last_hash).where(table.id == self._info.id)
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
@@ -200,6 +180,7 @@ class StoredLog:
         return self._checked(rows, after, head)
 
     def _checked(self, rows: Sequence[Any], after: int, head: tuple[int, str]) -> list[Event]:
+        """Rows as events, each hash recomputed; the row of event `after` itself comes first."""
         if after > head[0]:
             return []
         rest = iter(rows)
@@ -267,13 +248,16 @@ class StoredLog:
         return self._backend.run(write, write=True, limit=6.5 + 0.002 * len(keyed))
 
     def _known(self, connection: Connection, keys: list[str]) -> dict[str, Event]:
+        """Events that already carry one of these keys."""
         known = {}
-        for chunk in _chunks(keys, 500):
+        for first in range(0, len(keys), 500):  # databases cap the parameters of a statement
             query = select(*_COLUMNS).where(
-                events_table.c.session_id == self._info.id, events_table.c.client_key.in_(chunk)
+                events_table.c.session_id == self._info.id,
+                events_table.c.client_key.in_(keys[first : first + 500]),
             )
-            for row in connection.execute(query):
-                known[row[4]] = _event(row)
+            for seq, kind, body, *rest in connection.execute(query):
+                event = Event(seq, kind, json.loads(body), *rest)
+                known[event.key] = event
         return known
 
     def lease(self, pair: tuple[int, int], annotator: str, ttl: float) -> bool:
@@ -289,6 +273,7 @@ class StoredLog:
         return self._backend.run(write, write=True)
 
     def _fresh(self, connection: Connection) -> float:
+        """Time now, once leases that would run too long are cut."""
         # After the clock was set back, a lease lasts at most its length once more.
         now = self._backend.now(connection)
         table = leases_table.c

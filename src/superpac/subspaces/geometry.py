@@ -17,12 +17,12 @@ from superpac.errors import InputError
 
 
 def cluster_dims(dim: int | Sequence[int], n_clusters: int) -> list[int]:
-    """One dimension a cluster from a single number or a sequence of `n_clusters` of them."""
+    """One dimension per cluster from a single number or a sequence of `n_clusters` of them."""
     given = np.atleast_1d(np.asarray(dim))
     dims = [int(d) for d in (np.repeat(given, n_clusters) if np.ndim(dim) == 0 else given)]
     if len(dims) != n_clusters or min(dims, default=1) < 1:
         raise InputError(
-            f"The subspace dimension must be a positive integer or {n_clusters} of them, one a "
+            f"The subspace dimension must be a positive integer or {n_clusters} of them, one per "
             f"cluster. Got {dim!r} instead."
         )
     return dims
@@ -63,7 +63,7 @@ def fit_bases(
     n_clusters : int
         Number of clusters.
     dim : int or sequence of int
-        Subspace dimension, the same for all or one a cluster.
+        Subspace dimension, the same for all or one per cluster.
 
     Returns
     -------

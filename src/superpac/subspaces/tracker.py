@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.subspaces.geometry import cluster_dims, margins, subspace_cost, top_directions
+from superpac.subspaces.second_moments import SecondMoment
 
 MOMENT_BYTES = 400_000_000  # second moments are kept only while they fit in this
 REFRESH = 64  # a running second moment is summed afresh after this many updates
@@ -25,7 +26,7 @@ class SubspaceTracker:
     n_clusters : int
         Number of clusters.
     dim : int or sequence of int
-        Subspace dimension, the same for all or one a cluster.
+        Subspace dimension, the same for all or one per cluster.
 
     Attributes
     ----------
@@ -60,21 +61,11 @@ class SubspaceTracker:
         self.residuals = np.zeros((n, n_clusters))
         self.margins = np.zeros(n)
         self._squared = np.einsum("ij,ij->i", self.X, self.X)
-        self._moments: dict[int, tuple[FloatArray, int]] = {}
+        self._moments: dict[int, SecondMoment] = {}
         self._may_keep = n_clusters * ambient * ambient * 8 <= MOMENT_BYTES
 
     def update(self, labels: ArrayLike) -> SubspaceTracker:
-        """Follow a new labelling.
-
-        Parameters
-        ----------
-        labels : array-like of shape (n,)
-            Cluster of each point, 0 to ``n_clusters - 1``; others are in none.
-
-        Returns
-        -------
-        self
-        """
+        """Follow a new labelling: 0 to ``n_clusters - 1``, other points are in no cluster."""
         new = np.asarray(labels, dtype=np.intp)
         changed = np.flatnonzero(new != self.labels)
         if changed.size == 0:
@@ -109,22 +100,19 @@ class SubspaceTracker:
         return subspace_cost(self.residuals, self.labels)
 
     def _basis(self, k: int, old: IntArray, changed: IntArray) -> FloatArray:
-        members = self.labels == k
-        size = int(members.sum())
-        ambient = self.X.shape[1]
-        if size < ambient or not self._may_keep:
+        """Leading directions of cluster `k`, from its second moment where that is the smaller."""
+        members = np.flatnonzero(self.labels == k)
+        if members.size < self.X.shape[1] or not self._may_keep:
             self._moments.pop(k, None)
             return top_directions(self.X[members], self.dims[k])
-        moment, age = self._moments.get(k, (None, 0))
-        came = changed[self.labels[changed] == k]
-        left = changed[old[changed] == k]
-        if moment is None or age >= REFRESH or came.size + left.size > size // 2:
-            points = self.X[members]
-            moment, age = points.T @ points, -1
+        moment = self._moments.get(k)
+        if moment is None or moment.updates >= REFRESH:
+            moment = SecondMoment.of(self.X, members)
         else:
-            moment = moment + self.X[came].T @ self.X[came] - self.X[left].T @ self.X[left]
-        self._moments[k] = (moment, age + 1)
-        return _leading(moment, self.dims[k])
+            came, left = changed[self.labels[changed] == k], changed[old[changed] == k]
+            moment = moment.after(self.X, members, came, left)
+        self._moments[k] = moment
+        return _leading(moment.matrix, self.dims[k])
 
 
 def _shortened(X: FloatArray) -> FloatArray:

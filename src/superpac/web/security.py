@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from superpac.errors import InputError
-from superpac.store.files import atomic_write
+from superpac.store.atomic_files import atomic_write
 
 COOKIE = "superpac"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")

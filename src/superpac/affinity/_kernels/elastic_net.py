@@ -71,12 +71,7 @@ def _move(Q, b, c, m, gamma, tau, ridge, support, n, move):
 
 @njit(cache=True)
 def _newton(Q, b, c, m, gamma, tau, ridge, L, support, step, move):
-    """Step to the minimum for the present signs; a coefficient that would change sign becomes zero.
-
-    Where stopping all of those at zero does not lower the objective, only the first one on the way
-    is stopped, which always does. Returns the number of coefficients that became zero (0: the
-    minimum was reached), or -1 when the matrix is singular and nothing was done.
-    """
+    """Step to the minimum for the present signs; how many became zero, -1 if it is singular."""
     n = 0
     for i in range(m):
         if c[i] != 0.0:
@@ -88,7 +83,7 @@ def _newton(Q, b, c, m, gamma, tau, ridge, L, support, step, move):
             L[s, t] = (gamma * Q[i, support[t]] - dot(L[s, :t], L[t, :t])) / L[t, t]
         full = gamma * Q[i, i] + ridge
         pivot = full - dot(L[s, :s], L[s, :s])
-        if pivot <= 1e-13 * full:
+        if pivot <= 1e-13 * full:  # duplicated atoms: coordinate descent goes on alone
             return -1
         L[s, s] = np.sqrt(pivot)
         sign = 1.0 if c[i] > 0.0 else -1.0
@@ -97,6 +92,7 @@ def _newton(Q, b, c, m, gamma, tau, ridge, L, support, step, move):
     for s in range(n - 1, -1, -1):
         step[s] /= L[s, s]
         subtract(step[:s], step[s], L[s, :s])
+    # a coefficient that would change sign stops at zero
     crossing = 0
     length = 1.0
     for s in range(n):
@@ -108,6 +104,7 @@ def _newton(Q, b, c, m, gamma, tau, ridge, L, support, step, move):
             crossing += 1
     change = _move(Q, b, c, m, gamma, tau, ridge, support, n, move)
     if crossing > 0 and change > 0.0:
+        # stopping all of them at zero did not lower the objective; stopping at the first one does
         for s in range(n):
             move[s] = -move[s]
         _move(Q, b, c, m, gamma, tau, ridge, support, n, move)

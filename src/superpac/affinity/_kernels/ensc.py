@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from superpac.affinity._kernels.elastic_net import elastic_net
 from superpac.affinity._kernels.vectors import dot, gram, largest, product, subtract
-from superpac.affinity.base import FloatArray, Progress
+from superpac.affinity.base import Progress
+from superpac.array_types import FloatArray
 
 _DONE, _LOOK, _GROW = 0, 1, 2  # a point is finished, needs a product, needs larger buffers
 _BLOCK = 512  # points that share a product
@@ -87,10 +88,8 @@ def _bar_for(row, bar, top, wanted, room):
 
 @njit(cache=True)
 def _point(X, j, row, gamma, tau, tol, slack, atoms, coefs, size, delta, work, net):
-    """Work on one point with the correlations `row` of its delta; (state, atoms in use).
-
-    At the first visit (`size` 0) `row` holds the correlations of the point itself.
-    """
+    """Work on one point with the correlations `row` of its delta; (state, atoms in use)."""
+    # at the first visit (size 0) row holds the correlations of the point itself
     Q, L, support = net
     q, b, c, step, move, reference, index, values = work
     m = size
@@ -110,12 +109,13 @@ def _point(X, j, row, gamma, tau, tol, slack, atoms, coefs, size, delta, work, n
     state = _DONE
     while True:
         wanted = min(_FIRST if m == 0 else max(_MORE, m // 2), room)
+        # delta moved by radius: what is lower than this, less rounding, is still under the bar
         low = bar - radius - slack
         if m == 0:
             low = _bar_for(row, bar / gamma, 1.0, wanted, min(2 * wanted, room))
         elif radius == 0.0:
             low = _bar_for(row, low, gamma, wanted, min(2 * wanted, room))
-        elif _count(row, low) > room:
+        elif _count(row, low) > room:  # too many to compare one by one: a product is cheaper
             state = _LOOK
             break
         n = _collect(row, low, index, values)
@@ -217,27 +217,11 @@ def ensc_coefficients(
     working_memory: float,
     progress: Progress,
 ) -> sparse.csr_array:
-    """Elastic-net coefficients of every row of `X` on the others.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Points of length at most one.
-    gamma, tau, tol : float
-        As in :class:`superpac.affinity.ensc.EnSC`.
-    working_memory : float
-        Bytes that a block of correlations may take.
-    progress : callable
-        Called as ``progress(done, total)`` after each block of points.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of shape (n_samples, n_samples)
-        Row j holds the coefficients of point j.
-    """
+    """Elastic-net coefficients of points of length at most one; row j expresses point j."""
     n, d = X.shape
     X = np.ascontiguousarray(X)
     X32 = X.astype(np.float32)
+    # how far a correlation in single precision may be from that in double precision
     precision = 4 * np.sqrt(d) * float(np.finfo(np.float32).eps)
     block = int(min(n, _BLOCK, max(16, working_memory // (4 * n))))
     cap, room = min(n, 256), min(n, _CANDIDATES)

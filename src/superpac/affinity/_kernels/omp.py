@@ -16,7 +16,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from superpac.affinity._kernels.vectors import dot, largest, product
-from superpac.affinity.base import FloatArray, Progress
+from superpac.affinity.base import Progress
+from superpac.array_types import FloatArray
 
 _DEPENDENT = 1e-14  # squared sine under which an atom counts as a combination of the chosen ones
 _STEPS = 32767  # of the fixed-point Gram matrix between 0 and 1
@@ -36,6 +37,7 @@ def _top(part, low, j, chosen, size):
 
 @njit(cache=True)
 def _among(i, chosen, size):
+    """Whether `i` is one of the first `size` chosen."""
     found = False
     for s in range(size):
         found = found or chosen[s] == i
@@ -54,7 +56,7 @@ def _best_atom(X, r, correlation, tops, margin, j, chosen, size):
         for i in range(low, min(low + _TILE, correlation.shape[0])):
             if abs(correlation[i]) >= bar and i != j and not _among(i, chosen, size):
                 exact = abs(dot(X[i], r))
-                if exact > strongest * (1.0 + 1e-12):
+                if exact > strongest * (1.0 + 1e-12):  # equal up to rounding: the lowest index
                     best, strongest = i, exact
     return best
 
@@ -69,6 +71,7 @@ def _subtract_four(part, a, x, b, y, c, z, d, w):
 
 @njit(cache=True, fastmath=True)
 def _subtract_one(part, a, x):
+    """Part -= a x."""
     for i in range(part.shape[0]):
         part[i] -= a * np.float32(x[i])
 
@@ -167,6 +170,7 @@ def _pursue(X, G, j, eps, precision, atoms, weights, L, b, r, correlation, tops)
 
 @njit(cache=True, parallel=True)
 def _pursue_block(X, G, start, eps, precision, atoms, weights, sizes):
+    """Pursuits of the points from `start` on, each in buffers of its own."""
     n, k = atoms.shape
     for p in prange(n):
         L = np.empty((k, k))
@@ -210,27 +214,7 @@ def _step_block(X, start, running, correlation, eps, precision, atoms, weights, 
 def omp_coefficients(
     X: FloatArray, k: int, eps: float, *, working_memory: float, progress: Progress
 ) -> sparse.csr_array:
-    """Coefficients of every row of `X` on at most `k` others, chosen greedily.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Points whose lengths are at most about one.
-    k : int
-        Largest number of atoms a point.
-    eps : float
-        A pursuit ends once its residual is at most `eps` times the length of the point.
-    working_memory : float
-        Bytes that blocks of correlations may take. Where a 16-bit Gram matrix fits, it
-        is the block; otherwise correlations are recomputed, block by block, for every atom.
-    progress : callable
-        Called as ``progress(done, total)``.
-
-    Returns
-    -------
-    scipy.sparse.csr_array of shape (n_samples, n_samples)
-        Row j holds the coefficients of point j.
-    """
+    """Coefficients of points of length at most one on `k` others at most, chosen greedily."""
     n, d = X.shape
     k = min(k, n - 1)
     X = np.ascontiguousarray(X)
@@ -253,6 +237,7 @@ def omp_coefficients(
 
 
 def _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress):
+    """All pursuits from a 16-bit Gram matrix: every inner product is computed once."""
     n = X.shape[0]
     G = np.empty((n, n), dtype=np.int16)
     block = 256
@@ -271,6 +256,7 @@ def _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress):
 
 
 def _with_blocks(X, X32, eps, precision, atoms, weights, sizes, block, progress):
+    """All pursuits in little memory: correlations are computed anew, block by block, per atom."""
     n, d = X.shape
     k = atoms.shape[1]
     correlation = np.empty((block, n), dtype=np.float32)

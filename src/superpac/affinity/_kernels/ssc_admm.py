@@ -11,7 +11,8 @@ from numba import njit, prange
 from scipy.linalg import cho_factor, cho_solve, svd
 
 from superpac.affinity._kernels.vectors import product
-from superpac.affinity.base import FloatArray, Progress
+from superpac.affinity.base import Progress
+from superpac.array_types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,9 @@ def _shrink(Z, U, V, threshold, worst):
 def _outlier_pass(
     Y, M, H, U, V, left_f, left_span, stretch, bottom, push, g, kappa, threshold, worst, sums
 ):
-    """All that happens to the error block and its multipliers in one iteration, in one pass.
-
-    `worst` gets the largest |Z - C| of each row; `sums` gets, for each of its slices of rows, the
-    squared column norms of Y - PZ and of Y - E.
-    """
+    """All that happens to the error block and its multipliers in one iteration, in one pass."""
+    # worst gets the largest |Z - C| of each row; sums gets, for each of its slices of rows, the
+    # squared column norms of Y - PZ and of Y - E
     d, n = Y.shape
     parts = sums.shape[0]
     for part in prange(parts):
@@ -83,6 +82,13 @@ def shrink(Z: FloatArray, U: FloatArray, V: FloatArray, threshold: float) -> flo
     worst = np.zeros(Z.shape[0])
     _shrink(Z, U, V, threshold, worst)
     return float(worst.max(initial=0.0))
+
+
+def move_to_one(Z: FloatArray, sums: FloatArray) -> float:
+    """Update the multiplier of ``1'Z = 1'`` in place; the largest gap."""
+    lack = Z.sum(axis=0) - 1.0
+    sums += lack
+    return float(np.abs(lack).max())
 
 
 def times(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -124,8 +130,7 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
     ones_A = A.sum(axis=1)
     U, V, Z = np.zeros((n, n)), np.zeros((n, n)), np.empty((n, n))
     sums = np.zeros(n)  # scaled multiplier of 1'C = 1'
-    done = 0
-    while done < settings.max_iter:
+    for done in range(1, settings.max_iter + 1):  # noqa: B007
         product(A, V, Z, numba.get_num_threads())
         Z *= mu2
         Z += fixed
@@ -138,10 +143,7 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
         np.fill_diagonal(Z, 0.0)
         error = shrink(Z, U, V, 1.0 / mu2)
         if settings.affine:
-            lack = Z.sum(axis=0) - 1.0
-            sums += lack
-            error = max(error, float(np.abs(lack).max()))
-        done += 1
+            error = max(error, move_to_one(Z, sums))
         progress(done, settings.max_iter)
         if error <= settings.tol:
             break
@@ -149,11 +151,9 @@ def noisy(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatA
 
 
 def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tuple[FloatArray, int]:
-    """Minimise |C|_1 + g |E|_1 subject to Y = YC + E, diag C = 0; C and the iterations.
-
-    The dictionary is P = [Y, I/g]. With the thin SVD of Y every product with the inverse of
-    mu1 P'P + mu2 I goes through matrices of the rank of Y, so P is never formed.
-    """
+    """Minimise |C|_1 + g |E|_1 subject to Y = YC + E, diag C = 0; C and the iterations."""
+    # The dictionary is P = [Y, I/g]. With the thin SVD of Y every product with the inverse of
+    # mu1 P'P + mu2 I goes through matrices of the rank of Y, so P is never formed.
     d, n = Y.shape
     longest = float(np.abs(Y).sum(axis=0).max())
     if longest == 0.0:
@@ -186,8 +186,7 @@ def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tupl
     push = np.zeros(n)
     worst = np.zeros(d)
     norms = np.zeros((16, 2, n))
-    done = 0
-    while done < settings.max_iter:
+    for done in range(1, settings.max_iter + 1):  # noqa: B007
         a = times(SVt, V)
         e = times(leftT, H) - a
         Z = V + times(VS, inverse * e)
@@ -210,10 +209,7 @@ def with_outliers(Y: FloatArray, settings: Settings, progress: Progress) -> tupl
         if good.any():
             error = max(error, float((rest[good] / clean[good]).max()))
         if settings.affine:
-            lack = Z.sum(axis=0) - 1.0
-            affine_sums += lack
-            error = max(error, float(np.abs(lack).max()))
-        done += 1
+            error = max(error, move_to_one(Z, affine_sums))
         progress(done, settings.max_iter)
         if error <= settings.tol:
             break

@@ -25,11 +25,9 @@ def subtract(y, weight, x):
 
 @njit(cache=True)
 def largest(values):
-    """Where the largest magnitude of float32 values is; -1 when all are zero.
-
-    Compared as the integers that their bits are, which order non-negative floats alike: the
-    compiler vectorises an integer maximum, not a floating-point one.
-    """
+    """Where the largest magnitude of float32 values is; -1 when all are zero."""
+    # compared as the integers that their bits are, which order non-negative floats alike: the
+    # compiler vectorises an integer maximum, not a floating-point one
     bits = values.view(np.int32)
     top = np.int32(0)
     for i in range(bits.shape[0]):
@@ -44,6 +42,7 @@ def largest(values):
 @njit(cache=True, fastmath=True)
 def _tile(a0, a1, a2, a3, b0, b1, b2, b3, Q, s, t):
     """Q[s:s+4, t:t+4] = inner products of four rows with four others, and their mirror image."""
+    # written out: 16 sums stay in registers, so each number read serves four products
     p00 = p01 = p02 = p03 = 0.0
     p10 = p11 = p12 = p13 = 0.0
     p20 = p21 = p22 = p23 = 0.0
@@ -112,11 +111,9 @@ def gram(X, atoms, start, stop, Q):
 
 @njit(cache=True, parallel=True)
 def product(A, B, out, parts):
-    """Fill `out` with A B, the rows shared out in `parts` parts among the threads.
-
-    To be called with BLAS limited to one thread: taking turns between the threads of BLAS and those
-    of Numba, each waiting busily for work while the other has it, doubles the CPU time.
-    """
+    """Fill `out` with A B, the rows shared out in `parts` parts among the threads."""
+    # to be called with BLAS limited to one thread: taking turns between the threads of BLAS and
+    # those of Numba, each waiting busily for work while the other has it, doubles the CPU time
     n = A.shape[0]
     for p in prange(parts):
         low, high = p * n // parts, (p + 1) * n // parts

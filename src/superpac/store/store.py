@@ -34,7 +34,7 @@ _ADD = text(
 
 
 def utc_now() -> datetime:
-    """Return the time now, the clock of a store unless another is given."""
+    """Return the time now: the clock of a store unless another is given."""
     return datetime.now(UTC)
 
 
@@ -82,15 +82,7 @@ class SessionSummary:
 
 
 class Store:
-    """Sessions and their logs. Use `open_store` to get one, and close it after use.
-
-    Parameters
-    ----------
-    backend : SqliteBackend or PostgresBackend
-        The database.
-    clock : callable
-        Returns the time as an aware datetime.
-    """
+    """Sessions and their logs. Use `open_store` to get one, and close it after use."""
 
     def __init__(self, backend: Backend, clock: Callable[[], datetime] = utc_now) -> None:
         self._backend = backend
@@ -117,6 +109,7 @@ class Store:
         return self._insert(check_info(info), [])
 
     def _insert(self, info: SessionInfo, events: Sequence[Event]) -> StoredLog:
+        """Add a session with its events in one transaction."""
         seq, last = (events[-1].seq, events[-1].hash) if events else (0, info.genesis())
         row = session_row(info, seq, last)
         attempts = 0
@@ -306,6 +299,7 @@ def _backend(
     busy_timeout: float,
     check: bool = True,
 ) -> SqliteBackend | PostgresBackend:
+    """Open the database that a file name or an address stands for."""
     place = os.fspath(url)
     if not isinstance(place, str) or not place or "\0" in place:
         raise InputError(f"A store must be a file name or an address; got {place!r}.")

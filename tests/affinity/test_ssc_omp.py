@@ -12,7 +12,7 @@ from sklearn.linear_model import orthogonal_mp
 
 from superpac.affinity._kernels import omp as _omp_kernel
 from superpac.affinity.base import no_progress, unit_rows
-from superpac.affinity.omp import SSCOMP
+from superpac.affinity.ssc_omp import SSCOMP
 from superpac.graph.spectral import spectral_clustering
 from superpac.metrics import clustering_error
 
@@ -91,16 +91,6 @@ def test_scale_of_unscaled_points_is_harmless() -> None:
     expected = np.array([reference(X, j, 3) for j in range(60)])
     np.testing.assert_allclose(small.coefficients_.toarray(), expected, atol=1e-9)
     np.testing.assert_allclose(large.coefficients_.toarray(), expected, atol=1e-9)
-
-
-def test_progress_counts_points() -> None:
-    seen: list[tuple[int, int]] = []
-    X = np.random.default_rng(0).normal(size=(700, 5))
-    SSCOMP(2, n_nonzero=2).affinity(X, progress=lambda done, total: seen.append((done, total)))
-    assert [total for _, total in seen] == [700] * len(seen)
-    assert len(seen) > 2
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert seen[-1] == (700, 700)
 
 
 def test_little_working_memory_gives_the_same() -> None:

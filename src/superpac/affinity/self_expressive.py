@@ -1,18 +1,66 @@
-"""From self-expressive coefficients to an affinity: the named ways the literature uses."""
+"""Methods that express every point by the others, and the ways from coefficients to an affinity."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn import get_config
 
-from superpac.affinity.base import FloatArray, check_integer, check_real
+from superpac.affinity.base import (
+    AffinityEstimator,
+    Progress,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_real,
+    unit_rows,
+)
+from superpac.array_types import FloatArray
 from superpac.errors import InputError
+from superpac.graph.sparse_graph import tidy
 
 WAYS = ("unit", "raw", "max", "knn")
 """Names that ``to_affinity`` may have."""
 
 _PRODUCT_ENTRIES = 20_000_000  # entries of C C' held at a time by "knn"
+
+
+class SelfExpressive(AffinityEstimator):
+    """Base of the estimators that express every point by the others.
+
+    A subclass implements :meth:`_coefficients`. The parameters ``normalize``, ``to_affinity``,
+    ``rho`` and ``n_neighbors`` exist in every subclass.
+    """
+
+    normalize: bool
+    to_affinity: str
+    rho: float
+    n_neighbors: int
+
+    @abstractmethod
+    def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        """Coefficients of points of length at most one; row j expresses point j."""
+
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
+        check_flag(self, "normalize")
+        check_choice(self, "to_affinity", WAYS)
+        check_real(self, "rho", low=0.0, high=1.0, low_open=True)
+        check_integer(self, "n_neighbors", minimum=1)
+
+    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        X = unit_rows(X) if self.normalize else longest_to_one(X)
+        self.coefficients_ = self._coefficients(X, progress)
+        return affinity_from_coefficients(
+            self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
+        )
+
+
+def working_memory() -> float:
+    """Bytes that blocks of correlations may take, as set for scikit-learn."""
+    return get_config()["working_memory"] * 2.0**20
 
 
 def affinity_from_coefficients(
@@ -42,7 +90,7 @@ def affinity_from_coefficients(
         First keep, in every row, only the largest entries that together hold the share `rho` of its
         l1 norm (1 keeps all; [1]_ takes 0.7 for motion).
     n_neighbors : int, default=3
-        Neighbours a point for ``"knn"``.
+        Neighbours per point for ``"knn"``.
 
     Returns
     -------
@@ -60,7 +108,7 @@ def affinity_from_coefficients(
     Examples
     --------
     >>> import numpy as np
-    >>> from superpac.affinity.coefficients import affinity_from_coefficients
+    >>> from superpac.affinity.self_expressive import affinity_from_coefficients
     >>> C = np.array([[0.0, 0.3, -0.4], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     >>> affinity_from_coefficients(C, "unit").toarray()
     array([[0. , 1.6, 0.8],
@@ -72,7 +120,7 @@ def affinity_from_coefficients(
             f"The way from coefficients to an affinity must be one of {', '.join(WAYS)}. "
             f"Got {how!r} instead."
         )
-    C = _without_diagonal(C)
+    C = tidy(sparse.coo_array(C, dtype=np.float64))
     if rho < 1.0:
         C = keep_share(C, rho)
     if how == "knn":
@@ -85,40 +133,8 @@ def affinity_from_coefficients(
     return A
 
 
-def check_affinity_options(estimator: BaseEstimator) -> None:
-    """Raise InputError unless ``to_affinity``, ``rho`` and ``n_neighbors`` are allowed."""
-    if estimator.to_affinity not in WAYS:
-        raise InputError(
-            f"The 'to_affinity' parameter of {type(estimator).__name__} must be one of "
-            f"{', '.join(WAYS)}. Got {estimator.to_affinity!r} instead."
-        )
-    check_real(estimator, "rho", low=0.0, high=1.0, low_open=True)
-    check_integer(estimator, "n_neighbors", minimum=1)
-
-
 def keep_share(C: sparse.sparray, rho: float) -> sparse.csr_array:
-    """Keep in every row the fewest largest entries that hold the share `rho` of its l1 norm.
-
-    Parameters
-    ----------
-    C : sparse array
-        Coefficients, one point a row.
-    rho : float in (0, 1]
-        The share.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        The truncated coefficients.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from superpac.affinity.coefficients import keep_share
-    >>> keep_share(sparse.csr_array([[0.0, 5.0, -4.0, 1.0]]), 0.7).toarray()
-    array([[ 0.,  5., -4.,  0.]])
-    """
+    """Keep in every row the fewest largest entries that hold the share `rho` of its l1 norm."""
     C = sparse.csr_array(C, copy=True)
     size = np.abs(C.data)
     rows = np.repeat(np.arange(C.shape[0]), np.diff(C.indptr))
@@ -136,25 +152,13 @@ def keep_share(C: sparse.sparray, rho: float) -> sparse.csr_array:
 
 
 def longest_to_one(X: FloatArray) -> FloatArray:
-    """Divide all points by one number so that the longest has unit length.
-
-    None of the self-expressive methods here depends on the common scale, and single precision is
-    safe only near one.
-    """
+    """Divide all points by one number so that the longest has unit length."""
+    # no self-expressive method depends on the common scale; single precision is safe only near one
     largest = np.abs(X).max(initial=0.0)
     if largest == 0:
         return np.array(X, dtype=np.float64)
     X = X / largest
     return X / np.sqrt((X**2).sum(axis=1).max())
-
-
-def _without_diagonal(C: sparse.sparray | np.ndarray) -> sparse.csr_array:
-    C = sparse.coo_array(C, dtype=np.float64)
-    row, column = C.coords
-    good = (row != column) & (C.data != 0)
-    out = sparse.csr_array((C.data[good], (row[good], column[good])), shape=C.shape)
-    out.sort_indices()
-    return out
 
 
 def _scaled_rows(C: sparse.csr_array, norm: str) -> sparse.csr_array:

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from sklearn import get_config
 
 from superpac.affinity._kernels.omp import omp_coefficients
-from superpac.affinity.base import (
-    AffinityEstimator,
-    FloatArray,
-    Progress,
-    check_integer,
-    check_real,
-    unit_rows,
-)
-from superpac.affinity.coefficients import (
-    affinity_from_coefficients,
-    check_affinity_options,
-    longest_to_one,
-)
+from superpac.affinity.base import Progress, check_integer, check_real
+from superpac.affinity.self_expressive import SelfExpressive, working_memory
+from superpac.array_types import FloatArray
 
 
-class SSCOMP(AffinityEstimator):
+class SSCOMP(SelfExpressive):
     """Sparse subspace clustering by orthogonal matching pursuit (SSC-OMP).
 
     Every point is expressed by at most `n_nonzero` others, chosen greedily: the next atom is the
@@ -34,7 +23,7 @@ class SSCOMP(AffinityEstimator):
     n_clusters : int, default=8
         Number of clusters.
     n_nonzero : int, default=10
-        Largest number of atoms a point, about the dimension of the subspaces (5 for the faces of
+        Largest number of atoms per point, about the dimension of the subspaces (5 for the faces of
         Yale B, 10 for MNIST in [1]_).
     eps : float, default=1e-6
         A point is done once its residual is at most `eps` times its length.
@@ -42,11 +31,11 @@ class SSCOMP(AffinityEstimator):
         Scale every point to unit length first; all-zero points stay zero and end up isolated.
     to_affinity : {"unit", "raw", "max", "knn"}, default="unit"
         From coefficients to affinity, see
-        :func:`~superpac.affinity.coefficients.affinity_from_coefficients`.
+        :func:`~superpac.affinity.self_expressive.affinity_from_coefficients`.
     rho : float in (0, 1], default=1.0
         Share of the l1 norm of every row of coefficients to keep.
     n_neighbors : int, default=3
-        Neighbours a point for ``to_affinity="knn"``.
+        Neighbours per point for ``to_affinity="knn"``.
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means at the end of the spectral step.
     n_jobs : int or None, default=None
@@ -75,7 +64,7 @@ class SSCOMP(AffinityEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from superpac.affinity.omp import SSCOMP
+    >>> from superpac.affinity import SSCOMP
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal(size=(30, 3)) @ rng.normal(size=(3, 20)) for _ in range(2)])
     >>> labels = SSCOMP(n_clusters=2, n_nonzero=3, random_state=0).fit(X).labels_
@@ -106,18 +95,12 @@ class SSCOMP(AffinityEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _check_parameters(self, X: FloatArray) -> None:
-        super()._check_parameters(X)
+    def _check_parameters(self, n_samples: int, n_features: int) -> None:
+        super()._check_parameters(n_samples, n_features)
         check_integer(self, "n_nonzero", minimum=1)
         check_real(self, "eps", low=0.0)
-        check_affinity_options(self)
 
-    def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
-        X = unit_rows(X) if self.normalize else longest_to_one(X)
-        memory = get_config()["working_memory"] * 2.0**20
-        self.coefficients_ = omp_coefficients(
-            X, self.n_nonzero, float(self.eps), working_memory=memory, progress=progress
-        )
-        return affinity_from_coefficients(
-            self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
+    def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        return omp_coefficients(
+            X, self.n_nonzero, float(self.eps), working_memory=working_memory(), progress=progress
         )

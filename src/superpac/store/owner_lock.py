@@ -14,24 +14,18 @@ except ImportError:  # pragma: no cover - Windows has no flock; SQLite's own loc
 
 
 class OwnerLock:
-    """Holds ``<file>.lock``; a second holder is refused with the first one's process number.
-
-    The lock is on a file of its own, because closing any handle of the database itself would
-    drop the locks that SQLite holds on it in this process.
-
-    Parameters
-    ----------
-    path : Path
-        The database file.
-    """
+    """Holds ``<file>.lock``; a second holder is refused with the first one's process number."""
 
     def __init__(self, path: Path) -> None:
+        # a file of its own, because closing any handle of the database itself would drop the locks
+        # that SQLite holds on it in this process
         self._path = path.with_name(path.name + ".lock")
         self._handle: int | None = None
         while self._handle is None:
             self._handle = self._take(path)
 
     def _take(self, path: Path) -> int | None:
+        """Take the lock and give its handle; None where its file was removed meanwhile."""
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -76,6 +70,7 @@ class OwnerLock:
 
 
 def _same(handle: int, path: Path) -> bool:
+    """Whether an open file is the one at a path."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:
