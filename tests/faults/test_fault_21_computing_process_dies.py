@@ -26,14 +26,14 @@ def test_answers_are_safe_while_the_worker_dies_or_hangs(workspace, tmp_path, ho
     service = workspace.service
     seqs = []
     for n in range(8):
-        asked = service.ask("ann")
+        asked = service.ask("ann").question
         if n == 4:
             old = service.models.pid
             os.kill(old, how)
-        pair = (asked.item, asked.others[0])
+        pair = (asked.item, asked.other)
         said = "same" if truth[pair[0]] == truth[pair[1]] else "different"
         seqs.append(service.answer("ann", pair, said, seq=asked.seq, key=f"key-{n:05d}").seq)
-        assert service.ask("ann") is not None, "the page has no question"
+        assert service.ask("ann").question is not None, "the page has no question"
         if n == 4 and how == signal.SIGSTOP:
             assert service.models.pid == old, "the page waited until the process was replaced"
     wait_until(lambda: service.models.pid not in (None, old))
@@ -59,12 +59,12 @@ def test_a_process_that_dies_again_and_again_is_given_up_and_the_page_goes_on(wo
         return service.status().phase == "failed"
 
     wait_until(kill)
-    asked = service.ask("ann")
+    asked = service.ask("ann").question
     receipt = service.answer(
-        "ann", (asked.item, asked.others[0]), "different", seq=asked.seq, key="after-all"
+        "ann", (asked.item, asked.other), "different", seq=asked.seq, key="after-all"
     )
     assert receipt.seq == 1
-    assert service.ask("ann") is not None
+    assert service.ask("ann").question is not None
     assert service.models.again()
     assert service.settle(60.0)
 

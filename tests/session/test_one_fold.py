@@ -122,12 +122,12 @@ def check_exports(session: Session) -> None:
     """The table marks as settled what an answer joined, and the links imply what is implied."""
     state = session.state
     same = implied(state, "same")
-    frame = table(session)
+    columns = table(session)
     settled = [any(i in pair for pair in same) for i in range(N)]
-    assert frame["settled"].tolist() == settled
+    assert columns["settled"] == settled
     assert session.progress(model=False)["settled"] == sum(settled)
-    assert frame["cluster"].tolist() == session.labels().tolist()
-    assert {i for i in range(N) if frame["set_aside"][i]} == state.bad
+    assert columns["cluster"] == session.labels().tolist()
+    assert {i for i in range(N) if columns["set_aside"][i]} == state.bad
     links = json.loads(as_links(session))
     must, cannot = links["must_link"], links["cannot_link"]
     words = ["same"] * len(must) + ["different"] * len(cannot)

@@ -192,14 +192,16 @@ def test_bad_answers_are_one_sentence(session):
     assert session.seq == 0
 
 
-def test_too_many_clusters_is_refused(items):
+def test_too_many_clusters_is_refused_once_the_problem_is_built(items):
+    session = Session.create(items, Spec(500, affinity="tsc:q=4"))
     with pytest.raises(InputError, match="ask for fewer"):
-        Session.create(items, Spec(500, affinity="tsc:q=4"))
+        session.ask()
 
 
-def test_ready_affinity_of_another_size_is_refused(items):
+def test_ready_affinity_of_another_size_is_refused_once_the_problem_is_built(items):
+    session = Session.create(items, SPEC, affinity=np.ones((3, 3)))
     with pytest.raises(InputError, match="affinity is for 3 points"):
-        Session.create(items, SPEC, affinity=np.ones((3, 3)))
+        session.ask()
 
 
 def test_simulation_reaches_zero_and_says_when(items):

@@ -25,7 +25,7 @@ from superpac.web.worker import STRIP, Job, Model
 PATIENCE = 0.4  # seconds a person waits for the new model before the next-ranked question is asked
 CHOSEN = 5.0  # seconds a person waits for a question about an item of their own choice
 FEW = 5  # people for whom an answer waits at all: all others wait meanwhile
-SPARE = 4  # questions ranked beyond one per person
+SPARE = 12  # questions ranked beyond those of the people: some seconds without a new model
 
 
 @dataclass(frozen=True)

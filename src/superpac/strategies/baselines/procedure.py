@@ -8,7 +8,7 @@ whatever the state says about the pairs asked so far is what the procedure was t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 
 from superpac.answers.links import DIFFERENT, SAME, UNSURE
 from superpac.answers.state import State
@@ -82,6 +82,12 @@ class Replay(Strategy):
     @abstractmethod
     def procedure(self) -> Asking:
         """Ask pairs by ``answer = yield i, j``; publish labels; end when nothing is left."""
+
+    def _in_order(self, state: State, avoid: frozenset[int]) -> Iterator[Proposal]:
+        """The one question that the procedure is at: it cannot go on without the answer."""
+        question = self._best(state, avoid)
+        if question is not None:
+            yield question
 
     def _best(self, state: State, avoid: frozenset[int]) -> Proposal | None:
         """Run the procedure up to the first pair about which nothing is known."""
