@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -13,8 +13,23 @@ from scipy import sparse
 from superpac.answers.reliability import Reliability
 from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
-from superpac.cache import CachePart
 from superpac.subspaces.tracker import SubspaceTracker
+
+
+class Memory(Protocol):
+    """Where results about one problem are kept between runs, such as a part of a disk cache."""
+
+    def get(self, what: str) -> dict[str, Any] | None:
+        """Give what is kept under a name; None where nothing is."""
+        ...
+
+    def put(self, what: str, values: Mapping[str, Any]) -> None:
+        """Keep arrays and plain values under a name."""
+        ...
+
+    def get_or_make(self, what: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        """Give what is kept under a name; else make it and keep it."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -35,7 +50,7 @@ class Problem:
         Every random draw derives from it and the number of answers.
     auto : bool
         Whether the number of clusters is a first guess, to be found while asking.
-    memory : CachePart or None
+    memory : Memory or None
         Where results about these points and this affinity are kept on disk.
     """
 
@@ -45,7 +60,7 @@ class Problem:
     dim: int | tuple[int, ...]
     seed: int = 0
     auto: bool = False
-    memory: CachePart | None = field(default=None, compare=False, repr=False)
+    memory: Memory | None = field(default=None, compare=False, repr=False)
 
     def remember(self, what: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         """Give what was kept on disk of these points and this affinity, or make it and keep it."""
