@@ -13,6 +13,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from superpac import Dataset, Session, Spec, adjusted_rand, load
+from superpac.cache import DiskCache
 from superpac.simulation.loop import AnswerLoop
 from superpac.simulation.oracles import Oracle
 
@@ -54,6 +55,11 @@ class Draw:
             clusters or items.n_classes, self.affinity, strategy, options or {}, self.dim, seed
         )
         return Session.create(items, spec, affinity=affinity)
+
+    def graph(self, items: Dataset, seed: int) -> Any:
+        """The affinity of one seed's points, kept on disk for other rows and later runs."""
+        key = repr(("benchmark", items.fingerprint, self.affinity, items.n_classes, seed))
+        return DiskCache().sparse(key, lambda: self.session(items, seed).problem.affinity)
 
 
 MNIST5 = Draw("mnist", "tsc:q=5", 3, 5, 100)

@@ -44,7 +44,8 @@ def trial(name: str, strategy: str, seed: int) -> dict:
     row = ROWS[name]
     items = row.draw.items(seed)
     options = {} if strategy == "random" else {"refit": "exact"}
-    session = row.draw.session(items, seed, strategy, options)
+    graph = row.draw.graph(items, seed)
+    session = row.draw.session(items, seed, strategy, options, affinity=graph)
     run = simulate(session, TruthOracle(items.y), items.y, row.questions)
     oracle = oracle_pca(items.points(), items.y, row.draw.dim or 1)
     return {

@@ -142,8 +142,8 @@ def trial(name: str, seed: int, options: dict) -> dict:
     """Error after every question, and what else the row asks for."""
     row = ROWS[name]
     items = row.draw.items(seed)
-    session = row.draw.session(items, seed, options=options)
-    graph = session.problem.affinity
+    graph = row.draw.graph(items, seed)
+    session = row.draw.session(items, seed, options=options, affinity=graph)
     run = simulate(session, NoisyOracle(items.y, row.wrong, seed), items.y, row.questions)
     found: dict = {
         "key": [name, seed, options],

@@ -20,6 +20,7 @@ from superpac.research import theory
 from superpac.research.machine import machine_facts
 from superpac.research.robust_pca import oracle_pca, oracle_robust_pca
 from superpac.research.tasks import Task
+from superpac.session.problem import NEED_COUNT
 from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.loop import AnswerLoop
@@ -28,7 +29,6 @@ from superpac.strategies import STRATEGIES
 from superpac.threads import one_thread
 
 Row = dict[str, Any]
-NEEDS_K = ("tsc", "gsc", "ekss", "ksubspaces")  # methods whose graph may depend on K
 
 _one_at_a_time = threading.Lock()
 
@@ -210,7 +210,7 @@ def _affinity(task: Task, items: Dataset, clusters: int, cache: DiskCache) -> tu
         matrix = maker.affinity(items.points())  # as they are: a session does the same
         return {"matrix": matrix, "seconds": time.process_time() - begun}
 
-    used = clusters if task.affinity.partition(":")[0] in NEEDS_K else 0
+    used = clusters if task.affinity.partition(":")[0] in NEED_COUNT else 0
     # a key of its own: sessions build the same affinity with several threads, and other last bits
     key = repr(("trial", items.fingerprint, task.affinity, used, task.data_seed))
     found = cache.get_or_make(key, make)
