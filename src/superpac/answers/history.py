@@ -29,6 +29,8 @@ class History:
         What the standing answers say; the same object as long as the history lives.
     events : list of Event
         The whole log so far.
+    seq : int
+        Number of the last event taken in.
     retracted : set of int
         Numbers of the events that were taken back.
     cluster_names, item_names : dict
@@ -48,14 +50,10 @@ class History:
     def __init__(self, n: int, names: Sequence[Any] | None = None) -> None:
         self.state = State(n, names)
         self.events: list[Event] = []
+        self.seq = 0
         self.retracted: set[int] = set()
         self.cluster_names: dict[int, str] = {}
         self.item_names: dict[int, str] = {}
-
-    @property
-    def seq(self) -> int:
-        """Sequence number of the last event taken in."""
-        return self.events[-1].seq if self.events else 0
 
     def take(self, event: Event) -> None:
         """Take in the next event."""
@@ -64,7 +62,10 @@ class History:
     def take_all(self, events: Iterable[Event]) -> None:
         """Take in many events; with something taken back or put back among them, read all anew."""
         new = list(events)
+        if not new:
+            return
         self.events += new
+        self.seq = new[-1].seq
         turned = [event for event in new if event.kind in ("retract", "restore")]
         for event in turned:
             change = self.retracted.add if event.kind == "retract" else self.retracted.discard

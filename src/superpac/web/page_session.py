@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from superpac.answers.consistent_labels import respect_answers
 from superpac.answers.log import Log
 from superpac.array_types import IntArray
@@ -47,7 +49,8 @@ class PageSession(AnswerBook):
         with self._lock:
             self.model = model
             last, new = self._shown, model.shown
-            self._shown = new if last is None else align_labels(new, last)
+            if last is None or not np.array_equal(new, last):
+                self._shown = new if last is None else align_labels(new, last)
 
     def current_model(self) -> Model:
         """Newest model, or a sentence where there is none yet."""
