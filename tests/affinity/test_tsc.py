@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse.csgraph import connected_components
 
-from superpac.affinity._kernels import top_k as topk
+from superpac.affinity._kernels import top_k
 from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import unit_rows
 from superpac.affinity.tsc import TSC, default_q
@@ -40,12 +40,12 @@ def test_matches_the_definition(n: int, D: int, q: int) -> None:
 def test_tiles_give_the_same_as_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(130, 7))
     whole = TSC(2, q=5).affinity(X).toarray()
-    monkeypatch.setattr(topk, "TILE_ROWS", 16)
-    monkeypatch.setattr(topk, "TILE_COLUMNS", 23)
+    monkeypatch.setattr(top_k, "TILE_ROWS", 16)
+    monkeypatch.setattr(top_k, "TILE_COLUMNS", 23)
     np.testing.assert_array_equal(TSC(2, q=5).affinity(X).toarray(), whole)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     hnp.arrays(np.float64, st.tuples(st.integers(2, 25), st.integers(1, 6)),
                elements=st.floats(-5, 5).map(lambda v: round(v, 2))),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import KW_ONLY, dataclass
 
 import numba
 import numpy as np
@@ -13,9 +14,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from superpac.affinity.parameters import (
+    check_declared,
+    integer,
+    is_integer,
+    parameter,
+    parameter_error,
+)
 from superpac.array_types import FloatArray, IntArray
-from superpac.errors import InputError
-from superpac.graph.spectral import spectral_clustering
+from superpac.graph.spectral import Seed, spectral_clustering
 from superpac.threads import limit_threads
 
 Progress = Callable[[int, int], None]
@@ -41,16 +48,23 @@ def use_threads(n_jobs: int | None) -> AbstractContextManager[None]:
     return limit_threads(available if n_jobs in (None, -1) else min(int(n_jobs or 1), available))
 
 
+@dataclass(repr=False, eq=False)
 class AffinityEstimator(ClusterMixin, BaseEstimator):
     """Base of the affinity estimators.
 
-    A subclass stores its parameters in ``__init__`` and implements :meth:`_graph`. The parameters
+    A subclass is a dataclass whose fields are its parameters, each declared with the values that it
+    may have (:mod:`superpac.affinity.parameters`), and implements :meth:`_graph`. The parameters
     ``n_clusters``, ``random_state`` and ``n_jobs`` exist in every subclass.
     """
 
-    n_clusters: int
-    random_state: int | np.random.RandomState | None
-    n_jobs: int | None
+    n_clusters: int = integer(8)
+    _: KW_ONLY
+    random_state: Seed = None
+    n_jobs: int | None = parameter(
+        None,
+        "None, -1 or a positive integer",
+        lambda v: v is None or (is_integer(v) and (v == -1 or v >= 1)),
+    )
 
     @abstractmethod
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
@@ -105,12 +119,10 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
         )
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        """Raise InputError for a parameter value that is not allowed; subclasses extend it."""
-        check_integer(self, "n_clusters", minimum=1)
+        """Raise InputError for a value that is not allowed, by itself or for data of this size."""
+        check_declared(self)
         if self.n_clusters > n_samples:
             raise parameter_error(self, "n_clusters", f"at most n_samples = {n_samples}")
-        if self.n_jobs not in (None, -1) and not _is_integer(self.n_jobs, minimum=1):
-            raise parameter_error(self, "n_jobs", "None, -1 or a positive integer")
 
 
 def _short_indices(A: sparse.csr_array) -> sparse.csr_array:
@@ -118,62 +130,3 @@ def _short_indices(A: sparse.csr_array) -> sparse.csr_array:
     if A.nnz < np.iinfo(np.int32).max and A.indices.dtype != np.int32:
         A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
     return A
-
-
-def parameter_error(estimator: BaseEstimator, name: str, allowed: str) -> InputError:
-    """Put the sentence together that refuses the value of a parameter."""
-    return InputError(
-        f"The {name!r} parameter of {type(estimator).__name__} must be {allowed}. "
-        f"Got {getattr(estimator, name)!r} instead."
-    )
-
-
-def _is_integer(value: object, minimum: int) -> bool:
-    """Whether a value is a whole number of at least `minimum`; truth values are not numbers."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and value >= minimum  # type: ignore[operator]
-
-
-def check_integer(
-    estimator: BaseEstimator, name: str, *, minimum: int, optional: bool = False
-) -> None:
-    """Raise InputError unless a parameter is an integer of at least `minimum` (or None)."""
-    value = getattr(estimator, name)
-    if not (_is_integer(value, minimum) or (optional and value is None)):
-        either = "None or " if optional else ""
-        raise parameter_error(estimator, name, f"{either}an integer of at least {minimum}")
-
-
-def check_real(
-    estimator: BaseEstimator,
-    name: str,
-    *,
-    low: float,
-    high: float = np.inf,
-    low_open: bool = False,
-    high_open: bool = False,
-) -> None:
-    """Raise InputError unless a parameter is a real number in the interval given."""
-    value = getattr(estimator, name)
-    good = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if good:
-        good = (value > low if low_open else value >= low) and (
-            value < high if high_open else value <= high
-        )
-    if not good:
-        interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open else ']'}"
-        raise parameter_error(estimator, name, f"a number in {interval}")
-
-
-def check_flag(estimator: BaseEstimator, name: str) -> None:
-    """Raise InputError unless a parameter is True or False, also written as 1 or 0."""
-    value = getattr(estimator, name)
-    if not (isinstance(value, (bool, int, np.bool_, np.integer)) and value in (0, 1)):
-        raise parameter_error(estimator, name, "True or False")
-
-
-def check_choice(estimator: BaseEstimator, name: str, choices: Sequence[str]) -> None:
-    """Raise InputError unless a parameter is one of a few words."""
-    value = getattr(estimator, name)
-    if not (isinstance(value, str) and value in choices):
-        raise parameter_error(estimator, name, f"one of {', '.join(choices)}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 from scipy import sparse
 
 from superpac.affinity._kernels.top_k import insert
-from superpac.affinity.base import AffinityEstimator, Progress, check_integer, unit_rows
+from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
 from superpac.affinity.ksubspaces import (
     Dim,
     check_dim,
@@ -16,11 +18,13 @@ from superpac.affinity.ksubspaces import (
     run_seeds,
     side_by_side,
 )
+from superpac.affinity.parameters import integer
 from superpac.affinity.tsc import default_q
 from superpac.array_types import FloatArray
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class EKSS(AffinityEstimator):
     """Ensemble K-subspaces (EKSS): the share of short K-subspaces runs that put points together.
 
@@ -61,31 +65,14 @@ class EKSS(AffinityEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        dim: Dim = None,
-        n_runs: int = 100,
-        n_iter: int = 3,
-        q: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.dim = dim
-        self.n_runs = n_runs
-        self.n_iter = n_iter
-        self.q = q
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    dim: Dim = None
+    n_runs: int = integer(100)
+    n_iter: int = integer(3)
+    q: int | None = integer(None, optional=True)
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         super()._check_parameters(n_samples, n_features)
         check_dim(self, n_features)
-        check_integer(self, "n_runs", minimum=1)
-        check_integer(self, "n_iter", minimum=1)
-        check_integer(self, "q", minimum=1, optional=True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         X = unit_rows(X)

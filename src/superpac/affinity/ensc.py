@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+
 from scipy import sparse
 
 from superpac.affinity._kernels.ensc import ensc_coefficients
-from superpac.affinity.base import Progress, check_real
-from superpac.affinity.self_expressive import SelfExpressive, working_memory
+from superpac.affinity.base import Progress
+from superpac.affinity.parameters import choice, flag, integer, real
+from superpac.affinity.self_expressive import WAYS, SelfExpressive, working_memory
 from superpac.array_types import FloatArray
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class EnSC(SelfExpressive):
     r"""Elastic-net subspace clustering (EnSC).
 
@@ -72,36 +75,13 @@ class EnSC(SelfExpressive):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        gamma: float = 50.0,
-        tau: float = 0.9,
-        tol: float = 1e-4,
-        normalize: bool = True,
-        to_affinity: str = "unit",
-        rho: float = 1.0,
-        n_neighbors: int = 3,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.tau = tau
-        self.tol = tol
-        self.normalize = normalize
-        self.to_affinity = to_affinity
-        self.rho = rho
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_real(self, "gamma", low=1.0, low_open=True, high_open=True)
-        check_real(self, "tau", low=0.0, high=1.0, low_open=True)
-        check_real(self, "tol", low=0.0, low_open=True)
+    gamma: float = real(50.0, "(1, inf)")
+    tau: float = real(0.9, "(0, 1]")
+    tol: float = real(1e-4, "(0, inf]")
+    normalize: bool = flag(True)
+    to_affinity: str = choice("unit", WAYS)
+    rho: float = real(1.0, "(0, 1]")
+    n_neighbors: int = integer(3)
 
     def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         return ensc_coefficients(

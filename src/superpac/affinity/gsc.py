@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from superpac.affinity.base import (
-    AffinityEstimator,
-    Progress,
-    check_flag,
-    check_integer,
-    check_real,
-    no_progress,
-    unit_rows,
-)
+from superpac.affinity.base import AffinityEstimator, Progress, no_progress, unit_rows
+from superpac.affinity.parameters import flag, integer, real
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.graph.sparse_graph import tidy
 from superpac.subspaces.geometry import top_directions
@@ -27,6 +22,7 @@ MOST_IN_SPAN = 1000
 MOST_CANDIDATES = 2000
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class GSC(AffinityEstimator):
     """Greedy subspace clustering: nearest subspace neighbours (NSN), optionally with recovery.
 
@@ -75,34 +71,11 @@ class GSC(AffinityEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        k: int = 10,
-        d_max: int = 5,
-        tol: float = 1e-10,
-        recover: bool = False,
-        epsilon: float = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.k = k
-        self.d_max = d_max
-        self.tol = tol
-        self.recover = recover
-        self.epsilon = epsilon
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_integer(self, "k", minimum=1)
-        check_integer(self, "d_max", minimum=1)
-        check_real(self, "tol", low=0, high=1)
-        check_flag(self, "recover")
-        check_real(self, "epsilon", low=0, high=1, low_open=True, high_open=True)
+    k: int = integer(10)
+    d_max: int = integer(5)
+    tol: float = real(1e-10, "[0, 1]")
+    recover: bool = flag()
+    epsilon: float = real(0.1, "(0, 1)")
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         d_max = self._dimension(X.shape[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,14 +15,8 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from superpac.affinity._kernels.top_k import update_top
-from superpac.affinity.base import (
-    AffinityEstimator,
-    Progress,
-    check_choice,
-    check_integer,
-    parameter_error,
-    unit_rows,
-)
+from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
+from superpac.affinity.parameters import choice, integer, is_integer, parameter_error
 from superpac.affinity.tsc import default_q
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
@@ -40,6 +35,7 @@ class Run(NamedTuple):
     n_iter: int
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class KSubspaces(AffinityEstimator):
     """K-subspaces: alternate nearest subspace and uncentred PCA, with restarts.
 
@@ -96,34 +92,15 @@ class KSubspaces(AffinityEstimator):
     (True, 2)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        dim: Dim = None,
-        n_init: int = 10,
-        max_iter: int = 100,
-        init: str = "spread",
-        q: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.dim = dim
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.init = init
-        self.q = q
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    dim: Dim = None
+    n_init: int = integer(10)
+    max_iter: int = integer(100)
+    init: str = choice("spread", ("spread", "random"))
+    q: int | None = integer(None, optional=True)
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         super()._check_parameters(n_samples, n_features)
         check_dim(self, n_features)
-        check_integer(self, "n_init", minimum=1)
-        check_integer(self, "max_iter", minimum=1)
-        check_choice(self, "init", ("spread", "random"))
-        check_integer(self, "q", minimum=1, optional=True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         X = unit_rows(X)
@@ -148,8 +125,11 @@ def check_dim(estimator: AffinityEstimator, n_features: int) -> None:
     if dim is None:
         return
     values = list(dim) if isinstance(dim, (list, tuple, np.ndarray)) else [dim]
-    good = all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in values)
-    if not good or min(values, default=0) < 1 or max(values) >= max(n_features, 2):
+    if (
+        not all(is_integer(d) for d in values)
+        or min(values, default=0) < 1
+        or max(values) >= max(n_features, 2)
+    ):
         raise parameter_error(
             estimator,
             "dim",

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, svd
 from threadpoolctl import threadpool_limits
 
 from superpac.affinity._kernels.top_k import update_top
-from superpac.affinity.base import (
-    AffinityEstimator,
-    Progress,
-    check_flag,
-    check_integer,
-    check_real,
-    no_progress,
-    unit_rows,
-)
+from superpac.affinity.base import AffinityEstimator, Progress, no_progress, unit_rows
+from superpac.affinity.parameters import flag, integer, real
 from superpac.array_types import FloatArray
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
@@ -26,6 +21,7 @@ BLOCK = 1024
 ONE_THREAD_BELOW = 1500
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class LRR(AffinityEstimator):
     """Low-rank representation (LRR).
 
@@ -86,46 +82,15 @@ class LRR(AffinityEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        lam: float = 2.0,
-        noiseless: bool = False,
-        mu: float = 1e-6,
-        mu_factor: float = 1.1,
-        mu_max: float = 1e10,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        keep: int = 200,
-        normalize: bool = True,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.lam = lam
-        self.noiseless = noiseless
-        self.mu = mu
-        self.mu_factor = mu_factor
-        self.mu_max = mu_max
-        self.tol = tol
-        self.max_iter = max_iter
-        self.keep = keep
-        self.normalize = normalize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_real(self, "lam", low=0, low_open=True)
-        check_flag(self, "noiseless")
-        check_real(self, "mu", low=0, low_open=True)
-        check_real(self, "mu_factor", low=1, low_open=True)
-        check_real(self, "mu_max", low=0, low_open=True)
-        check_real(self, "tol", low=0, low_open=True)
-        check_integer(self, "max_iter", minimum=1)
-        check_integer(self, "keep", minimum=1)
-        check_flag(self, "normalize")
+    lam: float = real(2.0, "(0, inf]")
+    noiseless: bool = flag()
+    mu: float = real(1e-6, "(0, inf]")
+    mu_factor: float = real(1.1, "(1, inf]")
+    mu_max: float = real(1e10, "(0, inf]")
+    tol: float = real(1e-8, "(0, inf]")
+    max_iter: int = integer(1000)
+    keep: int = integer(200)
+    normalize: bool = flag(True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         if self.normalize:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from superpac.affinity.base import AffinityEstimator, Progress, check_flag, check_integer
+from superpac.affinity.base import AffinityEstimator, Progress
+from superpac.affinity.parameters import flag, integer
 from superpac.array_types import FloatArray
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class KNNGraph(AffinityEstimator):
     """Symmetric k-nearest-neighbour graph with weights 1 (Euclidean distance, exact).
 
@@ -47,28 +51,9 @@ class KNNGraph(AffinityEstimator):
     [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        k: int = 10,
-        mutual: bool = False,
-        standardize: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.k = k
-        self.mutual = mutual
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_integer(self, "k", minimum=1)
-        check_flag(self, "mutual")
-        check_flag(self, "standardize")
+    k: int = integer(10)
+    mutual: bool = flag()
+    standardize: bool = flag()
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         _, indices = nearest_neighbors(X, self.k, standardize=self.standardize)
@@ -77,6 +62,7 @@ class KNNGraph(AffinityEstimator):
         return tidy(Z.minimum(Z.T) if self.mutual else Z.maximum(Z.T))
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class RBFGraph(AffinityEstimator):
     """Gaussian affinity with a local scale, on the support of a k-nearest-neighbour graph.
 
@@ -116,28 +102,9 @@ class RBFGraph(AffinityEstimator):
     [[0.0, 0.368, 0.0], [0.368, 0.0, 0.135], [0.0, 0.135, 0.0]]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        k: int = 20,
-        scale: int = 7,
-        standardize: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.k = k
-        self.scale = scale
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_integer(self, "k", minimum=1)
-        check_integer(self, "scale", minimum=1)
-        check_flag(self, "standardize")
+    k: int = integer(20)
+    scale: int = integer(7)
+    standardize: bool = flag()
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         n = X.shape[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from superpac.affinity.base import AffinityEstimator, Progress, check_real, no_progress
+from superpac.affinity.base import AffinityEstimator, Progress, no_progress
+from superpac.affinity.parameters import real
 from superpac.array_types import FloatArray
 from superpac.errors import InputError
 from superpac.graph.spectral import SYMMETRY, check_affinity
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class Precomputed(AffinityEstimator):
     """A given affinity in the place of a computed one.
 
@@ -54,20 +57,8 @@ class Precomputed(AffinityEstimator):
     12
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        matrix: Any = None,
-        tol: float = SYMMETRY,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.matrix = matrix
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    matrix: Any = None
+    tol: float = real(SYMMETRY, "[0, 1]")
 
     def __sklearn_tags__(self) -> Tags:
         """Say that sparse and, without `matrix`, square non-negative input is expected."""
@@ -110,10 +101,6 @@ class Precomputed(AffinityEstimator):
             )
         progress(A.shape[0], A.shape[0])
         return A
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_real(self, "tol", low=0, high=1)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         return self.affinity(X, progress=progress)

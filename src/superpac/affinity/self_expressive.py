@@ -8,15 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 
-from superpac.affinity.base import (
-    AffinityEstimator,
-    Progress,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_real,
-    unit_rows,
-)
+from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
 from superpac.array_types import FloatArray
 from superpac.errors import InputError
 from superpac.graph.sparse_graph import tidy
@@ -42,13 +34,6 @@ class SelfExpressive(AffinityEstimator):
     @abstractmethod
     def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         """Coefficients of points of length at most one; row j expresses point j."""
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_flag(self, "normalize")
-        check_choice(self, "to_affinity", WAYS)
-        check_real(self, "rho", low=0.0, high=1.0, low_open=True)
-        check_integer(self, "n_neighbors", minimum=1)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         X = unit_rows(X) if self.normalize else longest_to_one(X)

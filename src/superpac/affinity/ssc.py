@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from superpac.affinity._kernels.ssc_admm import Settings, noisy, with_outliers
-from superpac.affinity.base import (
-    Progress,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_real,
-    use_threads,
-)
-from superpac.affinity.self_expressive import SelfExpressive
+from superpac.affinity.base import Progress, use_threads
+from superpac.affinity.parameters import choice, flag, integer, real
+from superpac.affinity.self_expressive import WAYS, SelfExpressive
 from superpac.array_types import FloatArray
 from superpac.errors import InputError
 
@@ -25,6 +21,7 @@ MAX_POINTS = 8000
 SMALL = 100_000  # entries under which starting a thread takes longer than an iteration
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class SSC(SelfExpressive):
     r"""Sparse subspace clustering (SSC).
 
@@ -107,45 +104,19 @@ class SSC(SelfExpressive):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 20.0,
-        outliers: bool = False,
-        affine: bool = False,
-        diagonal: str = "exact",
-        max_iter: int = 200,
-        tol: float = 2e-4,
-        normalize: bool = True,
-        to_affinity: str = "max",
-        rho: float = 1.0,
-        n_neighbors: int = 3,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.outliers = outliers
-        self.affine = affine
-        self.diagonal = diagonal
-        self.max_iter = max_iter
-        self.tol = tol
-        self.normalize = normalize
-        self.to_affinity = to_affinity
-        self.rho = rho
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    alpha: float = real(20.0, "(0, inf)")
+    outliers: bool = flag()
+    affine: bool = flag()
+    diagonal: str = choice("exact", ("exact", "published"))
+    max_iter: int = integer(200)
+    tol: float = real(2e-4, "[0, inf]")
+    normalize: bool = flag(True)
+    to_affinity: str = choice("max", WAYS)
+    rho: float = real(1.0, "(0, 1]")
+    n_neighbors: int = integer(3)
 
     def _check_parameters(self, n_samples: int, n_features: int) -> None:
         super()._check_parameters(n_samples, n_features)
-        check_real(self, "alpha", low=0.0, low_open=True, high_open=True)
-        check_integer(self, "max_iter", minimum=1)
-        check_real(self, "tol", low=0.0)
-        check_flag(self, "outliers")
-        check_flag(self, "affine")
-        check_choice(self, "diagonal", ("exact", "published"))
         if n_samples > MAX_POINTS:
             raise InputError(
                 f"SSC holds dense matrices and takes at most {MAX_POINTS} points. "

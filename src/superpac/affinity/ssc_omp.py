@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+
 from scipy import sparse
 
 from superpac.affinity._kernels.omp import omp_coefficients
-from superpac.affinity.base import Progress, check_integer, check_real
-from superpac.affinity.self_expressive import SelfExpressive, working_memory
+from superpac.affinity.base import Progress
+from superpac.affinity.parameters import choice, flag, integer, real
+from superpac.affinity.self_expressive import WAYS, SelfExpressive, working_memory
 from superpac.array_types import FloatArray
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class SSCOMP(SelfExpressive):
     """Sparse subspace clustering by orthogonal matching pursuit (SSC-OMP).
 
@@ -72,33 +75,12 @@ class SSCOMP(SelfExpressive):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_nonzero: int = 10,
-        eps: float = 1e-6,
-        normalize: bool = True,
-        to_affinity: str = "unit",
-        rho: float = 1.0,
-        n_neighbors: int = 3,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_nonzero = n_nonzero
-        self.eps = eps
-        self.normalize = normalize
-        self.to_affinity = to_affinity
-        self.rho = rho
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_integer(self, "n_nonzero", minimum=1)
-        check_real(self, "eps", low=0.0)
+    n_nonzero: int = integer(10)
+    eps: float = real(1e-6, "[0, inf]")
+    normalize: bool = flag(True)
+    to_affinity: str = choice("unit", WAYS)
+    rho: float = real(1.0, "(0, 1]")
+    n_neighbors: int = integer(3)
 
     def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         return omp_coefficients(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 
 from superpac.affinity._kernels.top_k import top_inner_products
-from superpac.affinity.base import AffinityEstimator, Progress, check_integer, unit_rows
+from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
+from superpac.affinity.parameters import integer
 from superpac.array_types import FloatArray
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
 
@@ -14,6 +17,7 @@ from superpac.graph.sparse_graph import rows_to_matrix, tidy
 ORTHOGONAL = 1e-12
 
 
+@dataclass(repr=False, eq=False, kw_only=True)
 class TSC(AffinityEstimator):
     """Thresholding-based subspace clustering (TSC).
 
@@ -53,22 +57,7 @@ class TSC(AffinityEstimator):
     ((90, 90), True)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        q: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.q = q
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self, n_samples: int, n_features: int) -> None:
-        super()._check_parameters(n_samples, n_features)
-        check_integer(self, "q", minimum=1, optional=True)
+    q: int | None = integer(None, optional=True)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         n = X.shape[0]
