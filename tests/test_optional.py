@@ -103,7 +103,6 @@ import superpac.web.app
 
 def test_the_base_reads_clusters_writes_and_serves_without_any_extra(tmp_path, monkeypatch):
     monkeypatch.setenv("SUPERPAC_STORE", str(tmp_path / "store.sqlite3"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     absent = {library for libraries in EXTRAS.values() for library in libraries}
     rng = np.random.default_rng(0)
     np.savetxt(tmp_path / "points.csv", rng.normal(size=(30, 4)), delimiter=",", header="a,b,c,d")
