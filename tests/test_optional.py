@@ -73,7 +73,7 @@ def test_a_command_without_its_extra_is_one_sentence(extra, words, without, tmp_
     files = ["points.h5", "points.mat", "points.parquet"]
     for name in files:
         Path(name).write_bytes(b"\0" * 512 + b"\x89HDF\r\n\x1a\n")
-    without("pandas" if extra == "research" else EXTRAS[extra][0])
+    without(*EXTRAS[extra])
     done = superpac(*words, check=False)
     assert done.returncode == 2
     assert done.stderr.strip().endswith(install(extra))
