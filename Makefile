@@ -30,12 +30,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run-ready: $(VENV)/bin/python requirements/run.lock pyproject.toml
-	$(PIP) --require-hashes -r requirements/run.lock
-	$(PIP) --no-deps --no-build-isolation -e .
+	@echo "Installing what labelling and clustering need into $(VENV): about 140 MB to fetch, 600 MB on disk."
+	@echo "This takes one to two minutes, once, and longer on a slow line."
+	@$(PIP) --require-hashes -r requirements/run.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.test-ready: $(VENV)/.run-ready requirements/test.lock
-	$(PIP) --require-hashes -r requirements/test.lock
+	@echo "Installing what only tests and extras need: 1.3 GB on disk in all, some minutes more."
+	@$(PIP) --require-hashes -r requirements/test.lock
 	@touch $@
 
 $(VENV)/.bench-ready: $(VENV)/.run-ready requirements/bench.lock

@@ -22,15 +22,16 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import platformdirs
-import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from superpac.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 FOLDER_SETTING = "SUPERPAC_CACHE"
 LIMIT_SETTING = "SUPERPAC_CACHE_LIMIT"
@@ -168,6 +169,7 @@ class DiskCache:
         Examples
         --------
         >>> import tempfile
+        >>> from scipy import sparse
         >>> cache = DiskCache(tempfile.mkdtemp())
         >>> cache.sparse("identity of 3", lambda: sparse.csr_array(np.eye(3))).nnz
         3
@@ -258,8 +260,8 @@ def _members(values: Mapping[str, Any]) -> dict[str, NDArray]:
     layout: list[list[Any]] = []
     arrays: list[NDArray] = []
     for name, value in values.items():
-        if sparse.issparse(value):
-            matrix = sparse.csr_array(value)
+        if hasattr(value, "tocsr"):
+            matrix = value.tocsr()
             layout.append([name, "sparse", list(matrix.shape)])
             arrays += [matrix.data, matrix.indices, matrix.indptr]
         elif isinstance(value, np.ndarray):
@@ -281,6 +283,8 @@ def _read(file: Any) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for name, kind, fact in layout:
             if kind == "sparse":
+                from scipy import sparse
+
                 parts = (next(arrays), next(arrays), next(arrays))
                 values[name] = sparse.csr_array(parts, shape=tuple(fact))
             else:
@@ -299,4 +303,4 @@ def _versions() -> str:
     root = Path(__file__).parent
     for path in sorted(path for room in _COMPUTING for path in (root / room).rglob("*.py")):
         code.update(path.read_bytes())
-    return f"{_FORMAT} {own} {np.__version__} {scipy.__version__} {code.hexdigest()}"
+    return f"{_FORMAT} {own} {np.__version__} {version('scipy')} {code.hexdigest()}"

@@ -9,7 +9,8 @@ from superpac.errors import SuperpacError
 EXTRAS = {
     "hdf5": ("h5py",),
     "plots": ("matplotlib",),
-    "research": ("h5py", "matplotlib", "pandas"),
+    "tables": ("pyarrow",),
+    "research": ("h5py", "matplotlib", "pandas", "pyarrow"),
     "postgres": ("psycopg",),
     "dask": ("distributed",),
 }

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow.csv
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,3 +172,43 @@ def test_csv_gives_back_every_float_exactly(tmp_path_factory, rows):
     body = "\n".join(",".join(repr(v) for v in r) for r in rows)
     path.write_text("a,b,c\n" + body + "\n")
     assert np.array_equal(load(path).X, np.array(rows))
+
+
+words = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6
+)
+column_kinds = {
+    "whole": st.integers(-(2**53), 2**53).map(str),
+    "real": finite.map(repr),
+    "either": st.one_of(st.integers(-99, 99).map(str), finite.map(repr)),
+    "padded": st.integers(-99, 99).map(lambda v: f" {v} "),
+    "truth": st.sampled_from(["true", "false", "True", "FALSE", "0", "1"]),
+    "quoted": st.integers(0, 9).map(lambda v: f'"{v}"'),
+}
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_csv_is_read_as_pyarrow_reads_it(tmp_path_factory, data):
+    n = data.draw(st.integers(2, 6))
+    kinds = data.draw(st.lists(st.sampled_from(sorted(column_kinds)), min_size=1, max_size=4))
+    columns = [data.draw(st.lists(column_kinds[k], min_size=n, max_size=n)) for k in kinds]
+    names = data.draw(st.lists(words, min_size=n, max_size=n))
+    columns.append(['"' + name.replace('"', '""') + '"' for name in names])
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    end = data.draw(st.sampled_from(["\n", "\r\n"]))
+    head = [f"column {k}" for k in range(len(kinds))] + ["kind"]
+    path.write_bytes(end.join(map(",".join, [head, *zip(*columns, strict=True)])).encode())
+    found = load(path, labels="kind")
+    expected = pyarrow.csv.read_csv(path)
+    parts = [expected.column(k).to_numpy() for k in range(len(kinds))]
+    parts = [p.astype(np.uint8) if p.dtype == bool else p for p in parts]
+    X = np.column_stack(parts)
+    assert found.X.dtype == X.dtype
+    assert np.array_equal(found.X, X)
+    assert [found.class_names[k] for k in found.y] == names
+
+
+def test_numbers_beside_true_and_false_are_refused(tmp_path):
+    with pytest.raises(DataError, match="column 'a' holds numbers as well as true or false"):
+        load(write(tmp_path, "a,b\n0.5,1\ntrue,2\n"))

@@ -124,8 +124,10 @@ StoreOption = Annotated[
         "--store", help="File or PostgreSQL address; by default SUPERPAC_STORE or your own file."
     ),
 ]
-PLOT = typer.Option("--plot", callback=check_picture, help="Write a picture of the result here.")
-PlotOption = Annotated[Path | None, PLOT]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option("--plot", callback=check_picture, help="Write a picture of the result here."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 def theory(
-    plot: Annotated[Path, common.PLOT] = Path("theory.png"),
+    plot: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("theory.png"),
     samples: Annotated[int, typer.Option(min=100, help="Draws for each point.")] = 3000,
     seed: common.SeedOption = 0,
 ) -> None:
     """Check Theorem 1's bound on the margin and the Corollary's ordering, and draw them."""
     require("research", "superpac theory")
+    common.check_picture(plot)
     from superpac.research import theory as checks
 
     bound = checks.check_theorem(seed=seed)

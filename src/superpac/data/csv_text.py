@@ -1,24 +1,27 @@
-"""What a CSV file looks like, and which line of it is wrong."""
+"""What a CSV file looks like, what it holds, and which line of it is wrong."""
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from superpac.data.checks import EXACT
 from superpac.errors import DataError
 
 _DELIMITERS = (",", ";", "\t", "|")
+_TRUTH = {"0": 0, "false": 0, "False": 0, "FALSE": 0, "1": 1, "true": 1, "True": 1, "TRUE": 1}
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Line of the first row, delimiter, whether that row is a header, and the columns' names."""
+    """Delimiter, whether the first row is a header, and the columns' names."""
 
-    start: int
     delimiter: str
     header: bool
     columns: tuple[str, ...]
@@ -39,11 +42,69 @@ def inspect(path: Path) -> Layout:
     first_line = start.decode("utf-8", errors="replace").lstrip("\ufeff").lstrip().splitlines()[0]
     delimiter = max(_DELIMITERS, key=first_line.count)
     rows = _rows(path, delimiter)
-    start_line, first = next(rows)
+    _, first = next(rows)
     second = next(rows, (0, None))[1]
     header = _is_header(first, second)
     names = first if header else [str(k) for k in range(len(first))]
-    return Layout(start_line, delimiter, header, tuple(c.strip() for c in names))
+    return Layout(delimiter, header, tuple(c.strip() for c in names))
+
+
+def read(
+    path: Path, layout: Layout, texts: Collection[int]
+) -> tuple[NDArray, dict[int, list[str]]]:
+    """Read the columns `texts` as they are and all others as numbers.
+
+    Numbers are ``int64`` where every cell is a whole one, ``float64`` elsewhere; a column of true
+    and false becomes ones and zeros.
+    """
+    for kind in (int, float):
+        try:
+            return _read_as(kind, path, layout, texts)
+        except (ValueError, OverflowError):
+            continue
+    explain(path, layout, skip=texts)
+    rows = [row for _, row in _rows(path, layout.delimiter)][int(layout.header) :]
+    columns = dict(enumerate(zip(*rows, strict=True)))
+    words = {k: list(columns.pop(k)) for k in texts}
+    numbers = [_parse(cells, layout.columns[k], path) for k, cells in columns.items()]
+    return np.column_stack(numbers), words
+
+
+def _read_as(
+    kind: type[int] | type[float], path: Path, layout: Layout, texts: Collection[int]
+) -> tuple[NDArray, dict[int, list[str]]]:
+    """Read numbers of one kind, row by row; ValueError where a cell is none."""
+    width = len(layout.columns)
+    rest = [k for k in range(width) if k not in texts]
+    words: dict[int, list[str]] = {k: [] for k in texts}
+    numbers: list[NDArray] = []
+    rows = _rows(path, layout.delimiter)
+    if layout.header:
+        next(rows)
+    for _, row in rows:
+        if len(row) != width:
+            raise ValueError("rows of different lengths")
+        cells = [row[k] for k in rest] if texts else row
+        for k, column in words.items():
+            column.append(row[k])
+        numbers.append(np.array([*map(kind, cells)], dtype=np.int64 if kind is int else np.float64))
+    with open(path, "rb") as file:
+        if any(b"_" in line for line in file):
+            explain(path, layout, skip=texts)  # Python takes 1_000 for a number
+    return np.array(numbers).reshape(len(numbers), len(rest)), words
+
+
+def _parse(cells: Sequence[str], name: str, path: Path) -> NDArray:
+    """Numbers of a column whose cells are numbers, or true and false."""
+    trimmed = [cell.strip() for cell in cells]
+    for kind, convert in ((np.int64, int), (np.uint8, _TRUTH.__getitem__), (np.float64, float)):
+        try:
+            return np.array([convert(cell) for cell in trimmed], dtype=kind)
+        except (ValueError, KeyError, OverflowError):
+            continue
+    raise DataError(
+        f"{path}: column {name!r} holds numbers as well as true or false; write 1 and 0 for these."
+    )
 
 
 def explain(path: Path, layout: Layout, skip: Collection[int]) -> None:

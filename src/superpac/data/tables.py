@@ -1,7 +1,8 @@
-"""Tables: CSV and Parquet files and DataFrames, read with pyarrow and checked cell by cell."""
+"""Tables: CSV and Parquet files and DataFrames, checked cell by cell."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from superpac.data import csv_text
 from superpac.data.checks import EXACT, as_points, check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, SuperpacError
+from superpac.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,56 +30,35 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     columns are named "0", "1", ... A first column without a name, as pandas writes its index,
     is taken as ids.
     """
-    import pyarrow as pa
-    import pyarrow.csv
-
     with reading(path, "a CSV file"):
         layout = csv_text.inspect(path)
-    columns = list(layout.columns)
-    texts = {_position(options.get(o), columns, path, o) for o in ("labels", "ids")} - {None}
-    if columns[0] == "" and options.get("ids") is None:
-        texts.add(0)
-    try:
-        table = pyarrow.csv.read_csv(
-            path,
-            # Columns go by their number here, since names in a file may repeat.
-            read_options=pyarrow.csv.ReadOptions(
-                column_names=[str(k) for k in range(len(columns))],
-                skip_rows=layout.start - 1,
-                skip_rows_after_names=int(layout.header),
-                block_size=2**24,
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=layout.delimiter, newlines_in_values=True
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types={str(k): pa.string() for k in texts},
-                null_values=[""],
-                strings_can_be_null=True,
-            ),
-        )
-        data = _from_table(
-            table.rename_columns(columns),
-            name=path.stem,
-            source=str(path),
-            named=layout.header,
-            **options,
-        )
-    except (pa.ArrowException, SuperpacError) as error:
-        # The fast reader says that something is wrong; the slow one says on which line.
-        with reading(path, "a CSV file"):
-            csv_text.explain(path, layout, skip={k for k in texts if k is not None})
-        if isinstance(error, SuperpacError):
+        columns = list(layout.columns)
+        places = _places(options.get("labels"), options.get("ids"), columns, path)
+        texts = {k for k in places if k is not None}
+        X, words = csv_text.read(path, layout, texts)
+        try:
+            data = _dataset(
+                columns,
+                len(X),
+                words.__getitem__,
+                lambda rest: X,
+                name=path.stem,
+                source=str(path),
+                named=layout.header,
+                **options,
+            )
+        except SuperpacError:
+            csv_text.explain(path, layout, skip=texts)  # says on which line
             raise
-        raise DataError(f"{path}: cannot be read as CSV ({error}); check the file.") from error
-    if max(np.abs(data.X.max()), np.abs(data.X.min())) >= EXACT:
-        # Integers of twenty digits arrive as rounded floats; they are ids more often than not.
-        csv_text.explain(path, layout, skip={k for k in texts if k is not None})
-    return data
+        if max(np.abs(data.X.max()), np.abs(data.X.min())) >= EXACT:
+            # Integers of twenty digits arrive as rounded floats; they are ids more often than not.
+            csv_text.explain(path, layout, skip=texts)
+        return data
 
 
 def load_parquet(path: Path, **options: Any) -> Dataset:
     """Read a Parquet file; `labels` and `ids` name columns."""
+    require("tables", f"{path}: a Parquet file")
     import pyarrow.parquet
 
     with reading(path, "a Parquet file"):
@@ -90,6 +71,7 @@ def load_parquet(path: Path, **options: Any) -> Dataset:
 
 def load_frame(frame: pd.DataFrame, **options: Any) -> Dataset:
     """Take a DataFrame; an index that is not just row numbers names the points."""
+    require("tables", "A DataFrame")
     import pandas as pd
     import pyarrow as pa
 
@@ -107,8 +89,27 @@ def load_frame(frame: pd.DataFrame, **options: Any) -> Dataset:
         return _from_table(table, name="table", source="DataFrame", **options)
 
 
-def _from_table(
-    table: pa.Table,
+def _from_table(table: pa.Table, **options: Any) -> Dataset:
+    """Take a table of pyarrow's."""
+    columns = [str(c) for c in table.column_names]
+
+    def numbers(rest: list[int]) -> NDArray:
+        arrays = [_numbers(table.column(k), columns[k], options["source"]) for k in rest]
+        X = np.empty((table.num_rows, len(rest)), dtype=np.result_type(*arrays) if rest else float)
+        for j, values in enumerate(arrays):
+            X[:, j] = values
+        return X
+
+    return _dataset(
+        columns, table.num_rows, lambda k: table.column(k).to_pylist(), numbers, **options
+    )
+
+
+def _dataset(
+    columns: list[str],
+    n_rows: int,
+    texts: Callable[[int], list[Any]],
+    numbers: Callable[[list[int]], NDArray],
     *,
     name: str,
     source: str,
@@ -117,36 +118,35 @@ def _from_table(
     ids: Column | ArrayLike | None = None,
     image_shape: tuple[int, ...] | None = None,
 ) -> Dataset:
-    columns = [str(c) for c in table.column_names]
-    if table.num_rows == 0 and columns:
+    """Make points of columns: those of labels and ids through `texts`, all others are numbers."""
+    if n_rows == 0 and columns:
         raise DataError(f"{source}: has no rows of values; give at least two points.")
-    label_at = _position(labels, columns, Path(source), "labels")
-    id_at = _position(ids, columns, Path(source), "ids")
-    if ids is None and columns:
-        id_at = next((k for k in (0, len(columns) - 1) if columns[k] in _INDEX_NAMES), None)
-    y: Any = labels if label_at is None else _values(table.column(label_at))
-    names: Any = ids if id_at is None else _values(table.column(id_at))
+    label_at, id_at = _places(labels, ids, columns, Path(source))
     rest = [k for k in range(len(columns)) if k not in (label_at, id_at)]
-    features = [columns[k] for k in rest]
-    arrays = [_numbers(table.column(k), columns[k], source) for k in rest]
-    if not arrays:
+    if not rest:
         raise DataError(
             f"{source}: no column is left for the points (D = 0); give at least one numeric column."
         )
-    dtype = np.result_type(*(a.dtype for a in arrays))
-    X = np.empty((table.num_rows, len(arrays)), dtype=dtype)
-    for j, values in enumerate(arrays):
-        X[:, j] = values
+    features = [columns[k] for k in rest]
     return Dataset(
-        as_points(X, source, features),
-        ids=names,
-        y=y,
+        as_points(numbers(rest), source, features),
+        ids=ids if id_at is None else texts(id_at),  # type: ignore[arg-type]
+        y=labels if label_at is None else texts(label_at),  # type: ignore[arg-type]
         name=name,
         kind="image" if image_shape else "table" if named else "vector",
         image_shape=image_shape,
         columns=tuple(features) if named else None,
         source=source,
     )
+
+
+def _places(labels: Any, ids: Any, columns: list[str], path: Path) -> tuple[int | None, int | None]:
+    """Columns of labels and of ids; where no ids are given, an index that pandas wrote."""
+    label_at = _position(labels, columns, path, "labels")
+    id_at = _position(ids, columns, path, "ids")
+    if ids is None and columns:
+        id_at = next((k for k in (0, len(columns) - 1) if columns[k] in _INDEX_NAMES), None)
+    return label_at, id_at
 
 
 def _position(given: Any, columns: list[str], path: Path, option: str) -> int | None:
@@ -163,10 +163,6 @@ def _position(given: Any, columns: list[str], path: Path, option: str) -> int | 
     shown = ", ".join(repr(c) for c in columns[:12]) + (", ..." if len(columns) > 12 else "")
     problem = "several columns" if at else "no column"
     raise DataError(f"{path}: has {problem} {given!r} for {option}=; its columns are {shown}.")
-
-
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    return column.to_pylist()
 
 
 def _numbers(column: pa.ChunkedArray, name: str, source: str) -> NDArray:

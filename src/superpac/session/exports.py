@@ -20,6 +20,7 @@ from superpac.answers.history import History
 from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.errors import InputError
+from superpac.optional import require
 
 if TYPE_CHECKING:
     from superpac.data import Dataset
@@ -171,6 +172,7 @@ def as_csv(session: Labelled) -> bytes:
 
 def as_parquet(session: Labelled) -> bytes:
     """Items and clusters as Parquet, values exact."""
+    require("tables", "Parquet")
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -357,11 +359,13 @@ def export(session: Labelled, path: str | Path, form: str | None = None) -> Path
 
 
 def check_form(path: str | Path, form: str | None = None) -> str:
-    """Name of the format to write: as given, or as the ending of the path says."""
+    """Name of a format that can be written: as given, or as the ending of the path says."""
     chosen = form or Path(path).suffix.lstrip(".").lower()
     if chosen not in FORMATS and chosen not in FOLDERS:
         known = ", ".join((*FORMATS, *FOLDERS))
         raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
+    if chosen == "parquet":
+        require("tables", "Parquet")
     return chosen
 
 
