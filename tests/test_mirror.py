@@ -1,0 +1,59 @@
+"""Tests lie where their module's name leads: tests/graph/test_spectral.py for graph/spectral.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import superpac
+
+SOURCE = Path(superpac.__file__).parent
+TESTS = Path(__file__).parent
+
+# Tests of what no single module does.
+OF_SEVERAL = {
+    "affinity/test_common.py": "the contract of every affinity",
+    "cli/test_commands.py": "every command, as people use it",
+    "cli/test_imports.py": "what each command imports",
+    "data/test_fuzz.py": "broken files of every format",
+    "session/test_one_fold.py": "all readers of a log agree",
+    "session/test_reopening.py": "going on from what is on disk",
+    "store/test_contract.py": "the contract of every store",
+    "store/test_store.py": "both back ends",
+    "store/test_upgrade.py": "stores and archives of earlier releases",
+    "strategies/superpac_d/test_beliefs.py": "how sure the default strategy is",
+    "strategies/superpac_d/test_confirmed_answers.py": "answers that wait for a second one",
+    "strategies/superpac_d/test_undo.py": "the default strategy through a session",
+    "strategies/superpac_d/test_unknown_count.py": "the number of clusters left open",
+    "strategies/test_contract.py": "the contract of every strategy",
+    "test_examples.py": "the scripts in examples/",
+    "test_faults_list.py": "the list of faults survived",
+    "test_house.py": "the house plan",
+    "test_mirror.py": "where tests lie",
+    "web/test_static.py": "the page's scripts",
+    "web/test_weighed_answers.py": "contradictions on the page",
+}
+FOLDERS_OF_THEIR_OWN = ("browser", "faults", "support")
+
+NAMED = {
+    path.relative_to(SOURCE).with_name(f"test_{path.name}").as_posix()
+    for path in SOURCE.rglob("*.py")
+}
+FILES = sorted(
+    path.relative_to(TESTS).as_posix()
+    for path in TESTS.rglob("test_*.py")
+    if path.relative_to(TESTS).parts[0] not in FOLDERS_OF_THEIR_OWN
+)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_test_file_is_named_for_a_module(file):
+    assert file in NAMED | set(OF_SEVERAL), (
+        f"there is no src/superpac/{file.replace('test_', '', 1)}: name the file for the module "
+        "that it tests, or say in OF_SEVERAL what it is about"
+    )
+
+
+def test_the_list_names_nothing_that_is_gone():
+    assert set(OF_SEVERAL) <= set(FILES)
