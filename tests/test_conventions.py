@@ -1,4 +1,7 @@
-"""Tests lie where their module's name leads: tests/graph/test_spectral.py for graph/spectral.py."""
+"""What tests keep to: they lie where their module's name leads, and they look at no clock.
+
+tests/graph/test_spectral.py is about src/superpac/graph/spectral.py.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ TESTS = Path(__file__).parent
 
 # Tests of what no single module does.
 OF_SEVERAL = {
-    "affinity/test_common.py": "the contract of every affinity",
+    "affinity/test_contract.py": "the contract of every affinity",
     "cli/test_commands.py": "every command, as people use it",
     "cli/test_imports.py": "what each command imports",
     "data/test_fuzz.py": "broken files of every format",
@@ -27,18 +30,19 @@ OF_SEVERAL = {
     "strategies/superpac_d/test_undo.py": "the default strategy through a session",
     "strategies/superpac_d/test_unknown_count.py": "the number of clusters left open",
     "strategies/test_contract.py": "the contract of every strategy",
+    "test_conventions.py": "what tests keep to",
     "test_examples.py": "the scripts in examples/",
     "test_faults_list.py": "the list of faults survived",
     "test_house.py": "the house plan",
-    "test_mirror.py": "where tests lie",
     "web/test_static.py": "the page's scripts",
     "web/test_weighed_answers.py": "contradictions on the page",
 }
 FOLDERS_OF_THEIR_OWN = ("browser", "faults", "support")
 
 NAMED = {
-    path.relative_to(SOURCE).with_name(f"test_{path.name}").as_posix()
-    for path in SOURCE.rglob("*.py")
+    path.relative_to(SOURCE).with_name(f"test_{path.stem}.py").as_posix()
+    for path in SOURCE.rglob("*")
+    if path.is_dir() or path.suffix == ".py"
 }
 FILES = sorted(
     path.relative_to(TESTS).as_posix()
@@ -57,3 +61,10 @@ def test_every_test_file_is_named_for_a_module(file):
 
 def test_the_list_names_nothing_that_is_gone():
     assert set(OF_SEVERAL) <= set(FILES)
+
+
+@pytest.mark.parametrize("clock", ["process_time", "thread_time", "perf_counter", "deadline="])
+def test_nothing_is_timed(clock):
+    """A busy machine would fail it; benchmarks/limits.py measures what has a limit."""
+    found = [p for p in TESTS.rglob("*.py") if clock in p.read_text() and p != Path(__file__)]
+    assert not found

@@ -52,7 +52,7 @@ def test_error_is_the_best_over_all_permutations(pair):
 
 
 @given(two_labellings(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_renaming_clusters_and_shuffling_points_changes_nothing(pair, random):
     y_true, y_pred = pair
     names = list(range(100, 110))
@@ -204,7 +204,7 @@ def test_classes_of_one_point_are_left_out():
 
 
 @given(st.integers(0, 2**31), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_subspace_preserving_error_matches_a_loop(seed, as_sparse):
     rng = np.random.default_rng(seed)
     C = rng.standard_normal((12, 12)) * (rng.random((12, 12)) < 0.3)

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -238,7 +238,7 @@ def odd_data(draw: st.DrawFn) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", affinity_names())
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(X=odd_data(), K=st.integers(1, 4))
 def test_odd_data_gives_a_valid_graph(name: str, X: np.ndarray, K: int) -> None:
     model = make(name, K, random_state=0)

@@ -16,7 +16,7 @@ def nothing(done: int, total: int) -> None:
     """No progress wanted."""
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     hnp.arrays(np.uint8, st.tuples(st.integers(2, 20), st.integers(1, 9)),
                elements=st.integers(0, 3)),

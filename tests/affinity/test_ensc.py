@@ -87,7 +87,7 @@ def test_minimum_of_scikit_learn_on_usps(need_data, gamma: float) -> None:
         assert abs(objective(X, j, c, g, 0.9) - best) <= 1e-4 * best
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.integers(2, 60), st.integers(1, 12), st.floats(1.1, 200), st.floats(0.3, 0.99),
     st.integers(0, 2**31),

@@ -21,7 +21,7 @@ from superpac.metrics import clustering_error
 from superpac.subspaces.geometry import fit_bases, residuals, subspace_cost
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 3))
 def test_cost_never_rises(seed: int, K: int, dim: int) -> None:
     rng = np.random.RandomState(seed)

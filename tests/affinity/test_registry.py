@@ -119,7 +119,7 @@ choices = {
 }  # fmt: skip
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.data())
 def test_specs_round_trip(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(affinity_names()))

@@ -57,7 +57,7 @@ def naive(C: np.ndarray, how: str, q: int) -> np.ndarray:
     return np.abs(C) + np.abs(C).T
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(MATRICES, st.sampled_from(["unit", "raw", "max"]), st.booleans())
 def test_every_way_follows_its_definition(C: np.ndarray, how: str, dense: bool) -> None:
     A = affinity_from_coefficients(C if dense else sparse.csr_array(C), how)
@@ -77,7 +77,7 @@ def test_neighbors_of_rows(q: int, entries: int, monkeypatch: pytest.MonkeyPatch
     assert not A[4].any()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(MATRICES, st.floats(0.05, 1.0))
 def test_share_of_the_mass(C: np.ndarray, rho: float) -> None:
     kept = keep_share(sparse.csr_array(C), rho).toarray()

@@ -45,7 +45,7 @@ def test_tiles_give_the_same_as_one_piece(monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(TSC(2, q=5).affinity(X).toarray(), whole)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     hnp.arrays(np.float64, st.tuples(st.integers(2, 25), st.integers(1, 6)),
                elements=st.floats(-5, 5).map(lambda v: round(v, 2))),

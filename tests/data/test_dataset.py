@@ -99,7 +99,7 @@ def test_shuffled_is_a_seeded_permutation():
     assert (back.y == data.y).all()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     n_classes=st.integers(1, 10),
     per_class=st.one_of(st.none(), st.integers(1, 174)),
@@ -144,13 +144,11 @@ def test_standardised_columns_and_original_values_shown():
     assert data.fingerprint != load(X).fingerprint
 
 
-@settings(deadline=None)
 @given(hnp.arrays(np.float64, (5, 3), elements=st.floats(allow_nan=False, allow_infinity=False)))
 def test_standardised_is_always_finite(X):
     assert np.isfinite(Dataset(X).standardised().X).all()
 
 
-@settings(deadline=None)
 @given(
     hnp.arrays(
         st.sampled_from([np.float16, np.float32, ">f8", ">i2", np.int64, np.uint64, np.bool_]),

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from scipy import io as scipy_io
@@ -60,9 +60,7 @@ def broken(draw, content: bytes):
 
 @pytest.mark.parametrize("name", list(FILES))
 def test_flipped_and_cut_files(tmp_path, name):
-    @settings(
-        max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
-    )
+    @settings(max_examples=150, database=None)
     @given(content=broken(FILES[name]))
     def check(content):
         (tmp_path / name).write_bytes(content)
@@ -78,9 +76,7 @@ def test_flipped_and_cut_images(tmp_path, suffix):
     path = tmp_path / f"b.{suffix}"
     Image.fromarray(pixels).save(path)
 
-    @settings(
-        max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
-    )
+    @settings(max_examples=60, database=None)
     @given(content=broken(path.read_bytes()))
     def check(content):
         path.write_bytes(content)
@@ -106,7 +102,7 @@ def test_cut_hdf5(tmp_path, cut):
         load(path)
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300, database=None)
 @given(text=st.text(max_size=60), suffix=st.sampled_from([".csv", ".tsv", ".txt"]))
 def test_any_text_as_csv(tmp_path_factory, text, suffix):
     path = tmp_path_factory.mktemp("text") / f"a{suffix}"
@@ -114,7 +110,7 @@ def test_any_text_as_csv(tmp_path_factory, text, suffix):
     usable_or_said(path)
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300, database=None)
 @given(
     rows=st.lists(
         st.lists(st.sampled_from(["1", "-2.5", "", "x", "nan", '"', '"a,b"', "1e400", " 7 "])),

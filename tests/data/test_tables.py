@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from superpac.data import load
@@ -165,7 +165,6 @@ def test_parquet_and_frames_with_gaps(tmp_path):
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(finite, finite, finite), min_size=2, max_size=20))
 def test_csv_gives_back_every_float_exactly(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("csv") / "a.csv"
