@@ -5,6 +5,7 @@ tests/graph/test_spectral.py is about src/superpac/graph/spectral.py.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ OF_SEVERAL = {
     "test_examples.py": "the scripts in examples/",
     "test_faults_list.py": "the list of faults survived",
     "test_house.py": "the house plan",
+    "web/test_same_questions.py": "the page asks what a simulation asks",
     "web/test_static.py": "the page's scripts",
     "web/test_weighed_answers.py": "contradictions on the page",
 }
@@ -68,3 +70,11 @@ def test_nothing_is_timed(clock):
     """A busy machine would fail it; benchmarks/limits.py measures what has a limit."""
     found = [p for p in TESTS.rglob("*.py") if clock in p.read_text() and p != Path(__file__)]
     assert not found
+
+
+def test_contributing_names_files_that_exist():
+    text = (TESTS.parent / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`((?:src|tests|benchmarks|docs)/[\w/.-]+\.\w+)`", text)
+    assert len(named) > 10
+    for path in named:
+        assert (TESTS.parent / path).exists(), path
