@@ -18,7 +18,7 @@ def truthful(n: int, k: int, m: int, seed: int) -> tuple[Constraints, np.ndarray
     return known, y
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     n=st.integers(2, 25),
     k=st.integers(1, 5),
@@ -43,7 +43,7 @@ def test_no_answer_is_ever_broken(n, k, m, asked, seed, embedded):
                 assert got[i] != got[j]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), m=st.integers(0, 60))
 def test_right_labels_stay_as_they_are(seed, m):
     known, y = truthful(20, 3, m, seed)

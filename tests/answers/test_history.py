@@ -102,7 +102,7 @@ def read(history: History) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(logs(), st.data())
 def test_opening_a_log_equals_living_through_it(events, data):
     lived, opened, refreshed = History(N), History(N), History(N)
@@ -115,7 +115,7 @@ def test_opening_a_log_equals_living_through_it(events, data):
     assert read(lived) == read(opened) == read(refreshed)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(logs())
 def test_what_was_taken_back_leaves_no_trace(events):
     """The state is that of the standing events alone, each by the last word on it."""
@@ -158,7 +158,7 @@ def test_what_was_taken_back_leaves_no_trace(events):
     assert (history.cluster_names, history.item_names) == (clusters, items)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(logs(singly=False), st.sampled_from([None, *PEOPLE]))
 def test_undo_then_redo_gives_back_what_was(events, by):
     history = History(N)

@@ -127,7 +127,7 @@ plain = st.recursive(
 
 
 @given(plain)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_canonical_json_reads_back_equal(value: Any) -> None:
     assert json.loads(canonical(value)) == value
     assert canonical(json.loads(canonical(value))) == canonical(value)
@@ -143,7 +143,7 @@ anything = plain | st.floats() | st.binary() | st.text()
         anything | st.integers(-2, 12) | st.sampled_from(["same", "unsure"]),
     ),
 )
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_any_body_is_taken_or_refused_cleanly(kind: str, body: dict[str, Any]) -> None:
     try:
         result = check_body(kind, body, 10)

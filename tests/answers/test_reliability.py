@@ -53,7 +53,7 @@ def dense(
     return min(rate, WORST), dict(zip(people, by, strict=True))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(1, 3), st.integers(1, 60))
 def test_rates_are_those_of_the_dense_reference(seed, people, count):
     rng = np.random.default_rng(seed)

@@ -172,19 +172,19 @@ def check(state: State, answers: list[Link]) -> None:
     assert state.answers == answers
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(logs("a"))
 def test_one_person_says_what_the_reference_says(answers):
     check(State.of(N, answers), answers)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(logs("abc"))
 def test_several_people_say_what_the_reference_says(answers):
     check(State.of(N, answers), answers)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(logs("ab", most=40))
 def test_long_logs_say_what_the_reference_says(answers):
     check(State.of(N, answers), answers)
@@ -195,7 +195,7 @@ def believed(state: State) -> dict[Pair, bool]:
     return {pair: net > 0 for pair, net in nets.items() if net}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(logs("ab", most=25))
 def test_an_effect_says_what_an_answer_did(answers):
     state = State(N)
@@ -221,7 +221,7 @@ def test_an_effect_says_what_an_answer_did(answers):
             assert before == after
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(logs("ab"), logs("ab", most=8), st.booleans())
 def test_a_copy_is_independent(before, after, other_changes):
     state = State.of(N, before, skipped={(0, 1): 0}, bad={6})
@@ -236,7 +236,7 @@ def test_a_copy_is_independent(before, after, other_changes):
     assert (one.bad, one.skipped) == ({6}, {(0, 1): 0})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(logs("ab"), logs("ab"))
 def test_beginning_anew_leaves_nothing_of_what_was(before, after):
     state = State.of(N, before, skipped={(0, 1): 0}, bad={6})

@@ -23,7 +23,7 @@ def believed(votes: Votes) -> dict[tuple[int, int], str]:
     return {(link.i, link.j): link.answer for link in votes.believed()}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from(PAIRS), st.booleans()), max_size=30))
 def test_what_one_person_says_most_often_is_believed(said):
     votes = Votes()
@@ -36,7 +36,7 @@ def test_what_one_person_says_most_often_is_believed(said):
     assert 0 < votes.rate < 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(votes_of)
 def test_take_says_when_a_belief_about_an_earlier_pair_changed(said):
     votes = Votes()
@@ -51,7 +51,7 @@ def test_take_says_when_a_belief_about_an_earlier_pair_changed(said):
             assert {"same": 1, "different": -1}.get(after.get(pair), 0) == np.sign(net)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(votes_of, st.randoms(use_true_random=False))
 def test_what_is_believed_does_not_depend_on_the_order_of_the_votes(said, random):
     links = [Link(seq, i, j, WORDS[same], who) for seq, ((i, j), same, who, _) in enumerate(said)]

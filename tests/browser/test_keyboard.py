@@ -122,7 +122,7 @@ def test_no_worker_outlives_a_killed_server(server: LabelServer):
     children = psutil.Process(server.pid).children(recursive=True)
     assert children
     server.kill()
-    end = time.monotonic() + 8
+    end = time.monotonic() + 60
     while any(c.is_running() and c.status() != psutil.STATUS_ZOMBIE for c in children):
         assert time.monotonic() < end, "a computing process outlived its server"
         time.sleep(0.1)

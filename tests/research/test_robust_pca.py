@@ -37,7 +37,7 @@ def damaged(seed, shape=(40, 55), rank=2, share=0.05):
 
 @given(st.integers(0, 2**31), st.sampled_from([(60, 120), (120, 60), (80, 80)]))
 @example(23356454, (60, 120))  # six errors in one column
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_low_rank_and_gross_errors_are_told_apart(seed, shape):
     low, errors = damaged(seed, shape, rank=2, share=0.03)
     rough = robust_pca(low + errors)

@@ -54,7 +54,7 @@ def test_margins_have_the_distribution_of_the_full_space(ambient):
     st.integers(1, 500),
     st.floats(0.01, 0.9),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_bounds_enclose_the_noiseless_ratio_and_widen_with_epsilon(
     distance, sigma, d, more, epsilon
 ):
@@ -142,7 +142,7 @@ def test_intervals_are_clopper_pearson():
 
 
 @given(st.floats(1e-4, 1.0), st.floats(1e-3, 10), st.floats(1e-3, 10))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_corollary_limit_meets_the_bound(failing, near, far):
     c = _corollary_limit(failing, near, far)
     assert np.exp(-c * near) + 4 * np.exp(-c * far) == pytest.approx(failing, rel=1e-6)

@@ -180,7 +180,7 @@ def check_audit(session: Session) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_every_reader_agrees(name, data):
     session = opened(data.draw(logs(name)), name)
@@ -212,7 +212,7 @@ def different_and_one(session: Session) -> set[tuple[int, int]]:
     return {(i, j) for i, j in implied(session.state, "different") if labels[i] == labels[j]}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(logs("superpac-pinned"))
 def test_labels_of_the_pinned_strategy_keep_apart_what_differs(log):
     """More groups that differ than clusters were asked for open clusters of their own."""
@@ -225,7 +225,7 @@ def test_a_group_without_a_cluster_is_no_guest_where_that_breaks_an_answer(said)
 
 
 @pytest.mark.parametrize("name", ["superpac-d", "superpac-d, clusters unknown"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_labels_keep_apart_what_differs(name, data):
     """More groups that differ than clusters were asked for open clusters of their own."""
@@ -254,7 +254,7 @@ def check_question(one: Session, other: Session) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_a_session_opened_anew_equals_the_one_that_lived_through_it(name, data):
     log = data.draw(logs(name))
@@ -285,7 +285,7 @@ def test_an_answer_to_be_confirmed_about_a_free_point_is_read_the_same_either_wa
 
 
 @pytest.mark.parametrize("name", SPECS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_what_is_asked_next_may_be_asked(name, data):
     session = opened(data.draw(logs(name)), name)

@@ -59,7 +59,7 @@ logs = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(logs)
 def test_cuts_resolve_everything_and_one_contradiction_most_cheaply(log):
     answers, chances = log

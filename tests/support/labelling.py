@@ -315,12 +315,3 @@ class Person:
     def answer(self, count: int = 1) -> None:
         for _ in range(count):
             self.press(self.right())
-
-
-def crowding() -> float:
-    """How much longer than its own time a plain loop takes: 1 where nobody else computes."""
-    begun, own = time.perf_counter(), time.thread_time()
-    total = 0
-    for number in range(5_000_000):
-        total += number
-    return max(1.0, (time.perf_counter() - begun) / (time.thread_time() - own))

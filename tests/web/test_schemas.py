@@ -15,7 +15,6 @@ def check_operation(operation, server, tried) -> None:
 
     @settings(
         max_examples=EXAMPLES,
-        deadline=None,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),

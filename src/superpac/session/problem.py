@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from superpac.affinity.base import Progress, no_progress, unit_rows
 from superpac.affinity.registry import affinity_names, make_affinity, of_distances
+from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.errors import InputError
@@ -59,7 +61,7 @@ def build_problem(
             f"{clusters} clusters were asked for, but there are {len(data)} items; ask for fewer."
         )
     scaled = not of_distances(spec.affinity) if spec.normalize is None else spec.normalize
-    X = unit_rows(points) if scaled else points
+    X = unit_rows(points) if scaled else _in_range(points)
     method = spec.affinity.partition(":")[0]
     if affinity is not None or method not in affinity_names():
         cache = None  # a matrix from elsewhere may be another one tomorrow
@@ -97,3 +99,9 @@ def build_problem(
     return Problem(
         X, affinity, count, tuple(dim) if isinstance(dim, list) else dim, spec.seed, auto, memory
     )
+
+
+def _in_range(points: FloatArray) -> FloatArray:
+    """Give points as they are, or shrunk or grown together where squares would leave the range."""
+    largest = float(np.abs(points).max(initial=0.0))
+    return points if largest == 0 or 1e-100 < largest < 1e100 else points / largest

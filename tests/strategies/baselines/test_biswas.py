@@ -64,7 +64,7 @@ def test_without_answers_it_is_single_linkage(problem):
     assert used.sum() == 37
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_forest_and_what_if_are_the_naive_ones(problem, seed):
     instance, y = problem

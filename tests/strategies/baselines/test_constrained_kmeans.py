@@ -50,7 +50,7 @@ def closure_of(n, must, cannot):
     return Constraints.fold(n, must + cannot, ["same"] * len(must) + ["different"] * len(cannot))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000), w=st.sampled_from([0.0, 0.3, 2.0]))
 def test_pckmeans_ends_where_no_single_move_helps(seed, w):
     X, y = blobs(seed, n=24)
@@ -94,7 +94,7 @@ def test_more_groups_than_clusters_start_from_large_ones_far_apart():
     assert starting_centres(X, 2, known, rng).ravel().tolist() == [0.0, 9.0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 1000))
 def test_cop_kmeans_breaks_nothing(seed):
     X, y = blobs(seed, n=40, spread=1.5)

@@ -15,7 +15,7 @@ from superpac.strategies.superpac_d.assumed_links import (
 from superpac.strategies.superpac_d.settings import Settings
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 10_000))
 def test_groups_hold_no_two_sets_that_differ_and_only_split(count, wanted, seed):
     rng = np.random.default_rng(seed)

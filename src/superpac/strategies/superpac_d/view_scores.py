@@ -342,9 +342,10 @@ def _kernel_features(X: FloatArray, settings: Settings, seed: int) -> NDArray[np
     between = _squared_distances(marks, marks)
     rank = min(settings.kernel_neighbour, marks.shape[0] - 1)
     width = float(np.median(np.partition(between, rank, axis=1)[:, rank]))
-    if width <= 0:
-        positive = between[between > 0]
-        width = float(positive.mean()) if positive.size else 1.0
+    rounding = 1e-12 * float(np.einsum("ij,ij->i", marks, marks).max())
+    if width <= rounding:  # most points are the same
+        apart = between[between > rounding]
+        width = float(apart.mean()) if apart.size else 1.0
     inner = np.exp(-between / width)
     inner[np.diag_indices_from(inner)] += settings.kernel_jitter
     L = cholesky(inner, lower=True)
