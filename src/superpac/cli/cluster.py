@@ -43,17 +43,19 @@ def cluster(
     import numpy as np
 
     from superpac.affinity.registry import make_affinity
+    from superpac.cache import DiskCache
     from superpac.graph.spectral import cluster_rows, spectral_embedding
     from superpac.session.exports import write_labels
+    from superpac.session.problem import build_affinity
 
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
             items = common.read_data(
                 data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
             )
-        maker = make_affinity(affinity, k, random_state=seed)
+        make_affinity(affinity, k, random_state=seed)  # says at once what is wrong with its name
         with stages.stage("affinity") as progress:
-            graph = maker.affinity(items.points(), progress=progress)
+            graph = build_affinity(items, affinity, k, seed, progress=progress, cache=DiskCache())
         with stages.stage("spectral"):
             rng = np.random.RandomState(seed)
             found = spectral_embedding(graph, k, random_state=rng)

@@ -52,6 +52,7 @@ def opened(given: str | None, *, read_only: bool = False, create: bool = False) 
 
 def load_session(store: Store, name: str, data: str | None = None) -> Session:
     """Open a session; its data are read when first needed."""
+    from superpac.cache import DiskCache
     from superpac.session.session import Session
 
     log = store.open(name)
@@ -70,7 +71,7 @@ def load_session(store: Store, name: str, data: str | None = None) -> Session:
             raise InputError(f"Where are the data of {name!r}? Say it with --data.")
         return common.read_source(what, **options)[0]
 
-    return Session.open(read, log)
+    return Session.open(read, log, cache=DiskCache())
 
 
 def new(
@@ -90,6 +91,7 @@ def new(
     store: common.StoreOption = None,
 ) -> None:
     """Begin a session on DATA."""
+    from superpac.cache import DiskCache
     from superpac.session.session import Session
 
     items, source = common.read_source(
@@ -101,7 +103,15 @@ def new(
         common.Stages() as stages,
         stages.stage("affinity") as progress,
     ):
-        made = Session.create(items, spec, store=kept, name=name, source=source, progress=progress)
+        made = Session.create(
+            items,
+            spec,
+            store=kept,
+            name=name,
+            source=source,
+            progress=progress,
+            cache=DiskCache(),
+        )
     common.say(f"Session {made.log.info.name!r} is ready: superpac ask {made.log.info.name}")
 
 

@@ -113,6 +113,8 @@ def trial(
     yardstick: bool = False,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
+    from superpac.cache import DiskCache
+    from superpac.session.problem import build_affinity
     from superpac.session.session import Session
     from superpac.simulation.clairvoyant import clairvoyant
     from superpac.simulation.loop import simulate as run_session
@@ -124,7 +126,8 @@ def trial(
         items = items.shuffled(spec.seed)
     if items.y is None:
         raise InputError("A simulation needs true classes.")
-    session = Session.create(items, spec)
+    affinity = build_affinity(items, spec.affinity, spec.clusters, spec.seed, cache=DiskCache())
+    session = Session.create(items, spec, affinity=affinity)
     oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
     run = run_session(session, oracle, items.y, questions, labelling=labelling, until=until)
     progress = session.progress()

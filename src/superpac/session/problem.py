@@ -25,6 +25,59 @@ from superpac.subspaces.geometry import choose_dim
 NEED_COUNT = ("tsc", "gsc", "ekss", "ksubspaces")
 
 
+def build_affinity(
+    data: Dataset,
+    affinity: str,
+    clusters: int,
+    seed: int,
+    *,
+    progress: Progress | None = None,
+    cache: DiskCache | None = None,
+) -> sparse.csr_array:
+    """Build an affinity by its name, or read it where it is kept.
+
+    Parameters
+    ----------
+    data : Dataset
+        The points.
+    affinity : str
+        Method with parameters, such as ``tsc:q=5``, or a file with a matrix.
+    clusters : int
+        Number of clusters, for methods that need it.
+    seed : int
+        For methods that draw.
+    progress : callable, optional
+        Called as ``progress(done, total)``.
+    cache : DiskCache, optional
+        Where it is kept between runs; a matrix from a file is not.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+    """
+
+    def make() -> sparse.csr_array:
+        maker = make_affinity(affinity, min(clusters, len(data)), random_state=seed)
+        # from the points as they are: a method for subspaces scales them itself, a graph of
+        # distances must not
+        return maker.affinity(data.points(), progress=progress or no_progress)
+
+    if cache is None or not _may_keep(affinity):
+        return make()
+    return cache.sparse(f"{_about(data, affinity, clusters, seed)}: affinity", make)
+
+
+def _may_keep(affinity: str) -> bool:
+    """Whether an affinity is a method's: a matrix in a file may be another one tomorrow."""
+    return affinity.partition(":")[0] in affinity_names()
+
+
+def _about(data: Dataset, affinity: str, clusters: int, seed: int) -> str:
+    """Everything that an affinity depends on."""
+    used = clusters if affinity.partition(":")[0] in NEED_COUNT else 0
+    return f"{data.fingerprint} {affinity} {used} {seed}"
+
+
 def build_problem(
     data: Dataset,
     spec: Spec,
@@ -62,20 +115,13 @@ def build_problem(
         )
     scaled = not of_distances(spec.affinity) if spec.normalize is None else spec.normalize
     X = unit_rows(points) if scaled else _in_range(points)
-    method = spec.affinity.partition(":")[0]
-    if affinity is not None or method not in affinity_names():
-        cache = None  # a matrix from elsewhere may be another one tomorrow
-
-    def make() -> sparse.csr_array:
-        maker = make_affinity(spec.affinity, min(clusters, len(data)), random_state=spec.seed)
-        # from the points as they are: a method for subspaces scales them itself, a graph of
-        # distances must not
-        return maker.affinity(points, progress=progress or no_progress)
-
-    used = clusters if method in NEED_COUNT else 0
-    about = f"{data.fingerprint} {spec.affinity} {used} {spec.seed}"
+    if affinity is not None or not _may_keep(spec.affinity):
+        cache = None
+    about = _about(data, spec.affinity, clusters, spec.seed)
     if affinity is None:
-        affinity = make() if cache is None else cache.sparse(f"{about}: affinity", make)
+        affinity = build_affinity(
+            data, spec.affinity, clusters, spec.seed, progress=progress, cache=cache
+        )
     affinity = check_affinity(affinity)
     if affinity.shape[0] != len(data):
         raise InputError(

@@ -6,12 +6,13 @@ import warnings
 
 import numpy as np
 
+from superpac.array_types import FloatArray
 from superpac.errors import DisconnectedGraphWarning
 from superpac.graph.diffusion import Diffusion
-from superpac.graph.spectral import spectral_clustering
+from superpac.graph.spectral import spectral_embedding
 
 
-def starting_points(diffusion: Diffusion, count: int, seed: int) -> list[int]:
+def starting_points(diffusion: Diffusion, count: int, seed: int) -> tuple[list[int], FloatArray]:
     """Point of each piece that a walk from within the piece visits most.
 
     Parameters
@@ -25,21 +26,27 @@ def starting_points(diffusion: Diffusion, count: int, seed: int) -> list[int]:
 
     Returns
     -------
-    list of int
+    points : list of int
+        One per piece.
+    vectors : ndarray of shape (n, count)
+        The leading eigenvectors behind the pieces, with which the solver is quicker from now on.
 
     Examples
     --------
     >>> from scipy import sparse
     >>> path = np.diag(np.ones(4), 1) + np.diag(np.ones(4), -1)
-    >>> len(starting_points(Diffusion(sparse.csr_array(path)), 2, 0))
+    >>> len(starting_points(Diffusion(sparse.csr_array(path)), 2, 0)[0])
     2
     """
-    n = diffusion.n
+    n, rng = diffusion.n, np.random.RandomState(seed)
+    embedding = spectral_embedding(diffusion.graph, count, random_state=rng, check_input=False)
+    diffusion.quicken(embedding.vectors)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        pieces = spectral_clustering(diffusion.graph, count, random_state=seed)
+        pieces = embedding.cluster(count, rng)
     right = np.zeros((n, count))
     right[np.arange(n), pieces] = 1.0
     visits = diffusion.solve(right)[np.arange(n), pieces]
     inside = (np.flatnonzero(pieces == k) for k in range(count))
-    return [int(points[np.argmax(visits[points])]) for points in inside if points.size]
+    points = [int(members[np.argmax(visits[members])]) for members in inside if members.size]
+    return points, embedding.vectors

@@ -19,8 +19,8 @@ from superpac.answers.reliability import Reliability, learn_reliability
 from superpac.answers.state import Effect, State
 from superpac.answers.votes import chance_wrong
 from superpac.array_types import BoolArray, FloatArray, IntArray
-from superpac.graph.diffusion import DENSE, Diffusion
-from superpac.graph.spectral import normalized_affinity, spectral_embedding
+from superpac.graph.diffusion import Diffusion
+from superpac.graph.spectral import normalized_affinity
 from superpac.strategies.base import Beliefs, Count, Problem, Proposal, Strategy
 from superpac.strategies.superpac_d.checkpoints import (
     Checkpoints,
@@ -120,13 +120,9 @@ class SuperpacD(Strategy):
         self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
 
     def _start(self, count: int) -> dict[str, FloatArray | IntArray]:
-        """Leading eigenvectors of the graph, which quicken solves, and where sets begin."""
-        n, seed = self.problem.n, self.problem.seed
-        vectors = np.zeros((n, 0))
-        if n > DENSE:
-            vectors = spectral_embedding(self.diffusion.graph, count, random_state=seed).vectors
-            self.diffusion.quicken(vectors)
-        return {"vectors": vectors, "seeds": np.array(starting_points(self.diffusion, count, seed))}
+        """Where sets begin, and the eigenvectors with which the solver is quicker."""
+        points, vectors = starting_points(self.diffusion, count, self.problem.seed)
+        return {"seeds": np.array(points), "vectors": vectors}
 
     def labels(self, state: State) -> IntArray:
         """Likeliest group of every point; what is believed of the answers is never broken."""
