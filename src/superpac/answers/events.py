@@ -30,13 +30,12 @@ _FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bad": (("i",), ("why",)),
     "good": (("i",), ("why",)),
     "name": (("name",), ("cluster", "item", "why")),
-    "stop": ((), ("why",)),
 }
 
 KINDS = (*_FIELDS, "note")
 """``answer`` a pair; ``retract`` an earlier event and ``restore`` it; ``skip`` a pair for now;
-set an item aside as ``bad`` and back as ``good``; ``name`` a cluster or an item; ``stop``;
-``note`` (any JSON object)."""
+set an item aside as ``bad`` and back as ``good``; ``name`` a cluster or an item; ``note`` (any
+JSON object)."""
 
 _LARGEST = 2**63 - 1
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
