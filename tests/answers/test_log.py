@@ -137,7 +137,7 @@ anything = plain | st.floats() | st.binary() | st.text()
 
 
 @given(
-    st.sampled_from(["answer", "retract", "skip", "bad", "name", "stop", "note"]) | st.text(),
+    st.sampled_from(["answer", "retract", "skip", "bad", "name", "note"]) | st.text(),
     st.dictionaries(
         st.sampled_from(["i", "j", "answer", "seq", "name", "cluster", "item", "why", "group"]),
         anything | st.integers(-2, 12) | st.sampled_from(["same", "unsure"]),

@@ -42,7 +42,7 @@ def test_events_come_back_as_they_were_returned(log: Log) -> None:
         log.append("name", {"cluster": 2, "name": "ducks'); DROP TABLE superpac_events;--"}),
         log.append("name", {"item": 2, "name": "Daisy"}),
         log.append("note", {"text": "hello", "budget": 500}),
-        log.append("stop", {}),
+        log.append("answer", {**SAME, "confirm": True}),
     ]
     assert log.events() == made
     assert [e.seq for e in made] == list(range(1, 12))

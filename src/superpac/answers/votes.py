@@ -179,6 +179,11 @@ class Votes:
             return self.learned.by.get(annotator, self.learned.rate)
         return self._rates().get(annotator, self.counted_rate)
 
+    def mistaken(self) -> list[Link]:
+        """First answers that later votes overruled, for a person to see."""
+        firsts = ((self._votes[pair][0], sign) for pair, sign in self._contested.items())
+        return [link for link, sign in firsts if sign * _vote(link) < 0]
+
     def copy(self) -> Votes:
         """Give an independent copy."""
         other = Votes()
