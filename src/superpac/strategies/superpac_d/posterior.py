@@ -296,11 +296,7 @@ class Posterior:
         labels[self.certain] = where[self.place[self.certain]]
         labels[lost] = heads.size + np.arange(lost.size)
         self._leave_hosts(sets, labels)
-        for t, others in sets.free_pairs.items():
-            taken = {int(labels[o]) for o in others}
-            if int(labels[t]) in taken:
-                order = [int(k) for k in np.argsort(-G[t]) if G[t, k] > 0 and int(k) not in taken]
-                labels[t] = order[0] if order else int(labels.max()) + 1
+        self._keep_apart(sets, labels, G)
         total = G.sum(axis=1, keepdims=True)
         self.groups = np.divide(G, total, out=np.zeros_like(G), where=total > 0)
         self.labels = labels.astype(np.intp)
@@ -310,9 +306,27 @@ class Posterior:
         for t, k in self._apart(sets):
             hosted_there = self.group[k] != self.standing[k]
             if hosted_there and labels[t] == labels[self.members[k][0]]:
-                own = int(labels.max()) + 1
-                for other in np.flatnonzero(self.standing == self.standing[k]):
-                    labels[self.members[other]] = own
+                self._leave_host(k, labels)
+        # two guests of one host may differ from each other, or a guest from a part of its host
+        for a, b in np.argwhere(np.triu(self.differ)).tolist():
+            if labels[self.members[a][0]] == labels[self.members[b][0]]:
+                self._leave_host(a if self.group[a] != self.standing[a] else b, labels)
+
+    def _leave_host(self, k: int, labels: IntArray) -> None:
+        """Give the group of a set a label of its own."""
+        own = int(labels.max()) + 1
+        for other in np.flatnonzero(self.standing == self.standing[k]):
+            labels[self.members[other]] = own
+
+    def _keep_apart(self, sets: ProvisionalSets, labels: IntArray, G: FloatArray) -> None:
+        """Move free points away from the labels of all that they are said to differ from."""
+        for t in dict.fromkeys((*sets.free_pairs, *sets.free_apart)):
+            taken = {int(labels[o]) for o in sets.free_pairs.get(t, ())}
+            differs = (self.members[self.number[key]][0] for key in sets.free_apart.get(t, ()))
+            taken |= {int(labels[member]) for member in differs}
+            if int(labels[t]) in taken:
+                order = [int(k) for k in np.argsort(-G[t]) if G[t, k] > 0 and int(k) not in taken]
+                labels[t] = order[0] if order else int(labels.max()) + 1
 
     def speakers(self, k: int, shut: set[int]) -> list[int]:
         """Few members that a set claims most: the clearest to compare with."""

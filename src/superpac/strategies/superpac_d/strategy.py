@@ -318,6 +318,8 @@ class SuperpacD(Strategy):
             self.sets.take(heard)
         else:
             self.sets.between_sets = True  # a repeated answer is no reason to settle sets next
+            if first:
+                self.model.settled = False  # what was observed of it may change the weights
             return
         self.model.follow(self.sets)
 
