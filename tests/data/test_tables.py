@@ -187,7 +187,6 @@ column_kinds = {
 }
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_csv_is_read_as_pyarrow_reads_it(tmp_path_factory, data):
     n = data.draw(st.integers(2, 6))
