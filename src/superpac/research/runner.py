@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 
 from superpac.data import Dataset, load
 from superpac.errors import InputError, SuperpacError
+from superpac.optional import require
 from superpac.research.figure_specs import FigureSpec, figure_names, load_figure
 from superpac.research.machine import machine_facts
 from superpac.research.results import (
@@ -291,12 +292,9 @@ def _on_cores(
 
 
 def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -> Iterator[Row]:
-    try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise InputError(
-            "A Dask cluster needs the package distributed; install it with superpac[dask]."
-        ) from None
+    require("dask", "A Dask cluster")
+    from distributed import Client, as_completed
+
     try:
         client = Client(address, timeout="20s", set_as_default=False)
     except (OSError, ValueError) as error:
