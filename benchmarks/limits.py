@@ -38,7 +38,7 @@ from labelling import (
     Robot,
     answer_together,
     digits_file,
-    make_room,
+    make_workspace,
     wait_until,
 )
 from long_log import write_long_log
@@ -241,27 +241,53 @@ def people(folder: Path) -> Iterator[Measured]:
 @measure
 def worker(folder: Path) -> Iterator[Measured]:
     """The computing process killed."""
-    room = make_room(folder)
-    room.start()
+    workspace = make_workspace(folder)
+    workspace.start()
+    service = workspace.service
     try:
-        wait_until(lambda: room.desk.model() is not None)
-        old = room.desk.keeper.pid
-        asked = room.desk.ask("ann")
+        wait_until(lambda: service.model() is not None)
+        old = service.models.pid
+        asked = service.ask("ann").question
         os.kill(old, signal.SIGKILL)
         begun = time.monotonic()
-        pair = (asked.item, asked.others[0])
-        room.desk.answer("ann", pair, "different", seq=asked.seq, key="after-the-kill")
-        room.desk.ask("ann")
+        service.answer("ann", asked.pair, "different", seq=asked.seq, key="after-the-kill")
+        service.ask("ann")
         yield (
             "answer and next question, computing process killed",
             time.monotonic() - begun,
             1.0,
             "s",
         )
-        wait_until(lambda: room.desk.keeper.pid not in (None, old))
+        wait_until(lambda: service.models.pid not in (None, old))
         yield "computing process started anew", time.monotonic() - begun, 5.0, "s"
     finally:
-        room.stop()
+        workspace.stop()
+
+
+@measure
+def late(folder: Path) -> Iterator[Measured]:
+    """Questions ranked before the last answer was taken in, at one answer per second on USPS."""
+    truth = load("usps").y
+    server = LabelServer(folder, "usps", k=10).wait_ready(300)
+    try:
+        with server.client() as client:
+            person = Robot(client, truth, "ann")
+            person.ask()
+            waits = []
+            for _ in range(150):
+                time.sleep(1.0)
+                begun = time.monotonic()
+                person.answer()
+                while person.question is None:
+                    time.sleep(0.05)
+                    person.ask()
+                waits.append(time.monotonic() - begun)
+            found = client.get("/api/progress").json()
+    finally:
+        server.stop()
+    share = 100.0 * found["late"] / found["questions"]
+    yield "late questions, USPS, one answer per second", share, 2.0, "%"
+    yield "answer to next question, the same, p95", 1000 * np.percentile(waits, 95), 100.0, "ms"
 
 
 @measure
