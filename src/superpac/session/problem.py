@@ -8,7 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from superpac.affinity.base import Progress, no_progress, unit_rows
-from superpac.affinity.registry import affinity_names, make_affinity, of_distances
+from superpac.affinity.registry import (
+    PRESETS,
+    affinity_names,
+    make_affinity,
+    of_distances,
+)
 from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
@@ -69,7 +74,7 @@ def build_affinity(
 
 def _may_keep(affinity: str) -> bool:
     """Whether an affinity is a method's: a matrix in a file may be another one tomorrow."""
-    return affinity.partition(":")[0] in affinity_names()
+    return affinity.partition(":")[0] in (*affinity_names(), *PRESETS)
 
 
 def _about(data: Dataset, affinity: str, clusters: int, seed: int) -> str:
