@@ -78,6 +78,27 @@ def test_a_strip_is_logged_as_its_pairs_and_undone_as_one(server, client, truth)
     assert taken[-len(new) :] == [e.seq for e in new]
 
 
+def test_who_changes_to_strips_sees_the_same_item_beside_groups(tmp_path):
+    server = LabelServer(tmp_path, digits_file(tmp_path)).wait_ready()
+    try:
+        with server.client() as client:
+            robot = Robot(client, np.load(tmp_path / "truth.npy"), "ann")
+            for _ in range(12):
+                robot.answer()
+            pair = robot.question or robot.ask()
+            strip = robot.ask("strip")
+            for _ in range(40):
+                if strip is not None and strip["shape"] == "strip":
+                    break
+                strip = robot.ask("strip")
+            assert strip["shape"] == "strip"
+            assert strip["item"] == pair["item"]
+            assert pair["others"][0] in strip["others"]
+            assert robot.ask("pair")["others"] == pair["others"]
+    finally:
+        server.stop()
+
+
 def test_clusters_are_sorted_and_mark_what_is_certain(client, truth):
     found = client.get("/api/clusters?limit=300").json()
     items = [entry["item"] for c in found["clusters"] for entry in c["items"]]

@@ -145,6 +145,11 @@ class ModelCache:
             self._lock.wait_for(lambda: key in self._models or self._stopping, timeout)
             return self._models.get(key)
 
+    def forget(self) -> None:
+        """Have every state computed anew; the newest model stands until then."""
+        with self._lock:
+            self._models.clear()
+
     def rename(self, old: Hashable, new: Hashable) -> None:
         """Let the model prepared for what might happen stand for what did happen."""
         with self._lock:

@@ -138,11 +138,15 @@ class LabelService:
         patience = PATIENCE if len(self._open) <= FEW else 0.0
         end = time.monotonic() + (patience if item is None else CHOSEN)
         with self._lock:
-            self._strips = self._strips or shape == "strip"
+            first_strip = shape == "strip" and not self._strips
+            if first_strip:  # from now on groups to choose from are worked out with every question
+                self._strips = True
+                self.models.forget()
             if self.shared:
                 self.session.refresh()
             held = self._open.of(annotator)
-            if held is not None and item is None and held.alive(self.session):
+            same = item is None and not first_strip
+            if held is not None and same and held.alive(self.session):
                 held = held.shaped(shape)
                 if self._open.take(annotator, held):
                     return Next(held)
