@@ -221,21 +221,6 @@ def test_an_effect_says_what_an_answer_did(answers):
             assert before == after
 
 
-@settings(max_examples=60)
-@given(logs("ab"), logs("ab", most=8), st.booleans())
-def test_a_copy_is_independent(before, after, other_changes):
-    state = State.of(N, before, skipped={(0, 1): 0}, bad={6})
-    copy = state.copy()
-    one, other = (state, copy) if other_changes else (copy, state)
-    later = [link._replace(seq=len(before) + link.seq) for link in after]
-    other.hear_all(later)
-    other.bad.add(5)
-    other.skipped[2, 3] = 1
-    check(one, before)
-    check(other, before + later)
-    assert (one.bad, one.skipped) == ({6}, {(0, 1): 0})
-
-
 @settings(max_examples=40)
 @given(logs("ab"), logs("ab"))
 def test_beginning_anew_leaves_nothing_of_what_was(before, after):

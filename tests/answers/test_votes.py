@@ -134,19 +134,6 @@ def test_learned_rates_last_until_the_next_answer():
     assert votes.rate < counted
 
 
-def test_a_copy_goes_its_own_way():
-    votes = Votes()
-    votes.take(Link(1, 0, 1, "same"))
-    votes.take(Link(2, 2, 3, "same", confirm=True))
-    copy = votes.copy()
-    for link in (Link(3, 0, 1, "different"), Link(4, 2, 3, "same"), Link(5, 0, 4, "same")):
-        copy.take(link)
-    assert believed(votes) == {(0, 1): "same"}
-    assert believed(copy) == {(2, 3): "same", (0, 4): "same"}
-    assert (votes.answers, len(votes.about(0)), votes.waits(2, 3)) == (2, 1, True)
-    assert (copy.answers, len(copy.about(0)), copy.waits(2, 3)) == (5, 2, False)
-
-
 def test_an_answer_that_nothing_speaks_against_is_as_wrong_as_answers_are():
     assert chance_wrong(0.5, 0.01) == 0.01
     assert chance_wrong(0.0, 0.01) == 1.0

@@ -157,7 +157,7 @@ def check_suspects(session: Session) -> None:
 def check_audit(session: Session) -> None:
     """An audit freezes these labels, speaks by the largest sets and asks nothing that is known."""
     labels = session.labels()
-    state = session.state.copy()
+    state = State.of(N, session.state.answers, bad=session.state.bad)
     audit = start(session, 5)
     assert (np.unique(labels, return_inverse=True)[1] == audit.labels).all()
     speakers = representatives(audit.labels, state, session.problem.affinity)

@@ -192,16 +192,14 @@ def test_bad_answers_are_one_sentence(session):
     assert session.seq == 0
 
 
-def test_too_many_clusters_is_refused_once_the_problem_is_built(items):
-    session = Session.create(items, Spec(500, affinity="tsc:q=4"))
+def test_too_many_clusters_is_refused(items):
     with pytest.raises(InputError, match="ask for fewer"):
-        session.ask()
+        Session.create(items, Spec(500, affinity="tsc:q=4"))
 
 
-def test_ready_affinity_of_another_size_is_refused_once_the_problem_is_built(items):
-    session = Session.create(items, SPEC, affinity=np.ones((3, 3)))
+def test_ready_affinity_of_another_size_is_refused(items):
     with pytest.raises(InputError, match="affinity is for 3 points"):
-        session.ask()
+        Session.create(items, SPEC, affinity=np.ones((3, 3)))
 
 
 def test_simulation_reaches_zero_and_says_when(items):

@@ -135,7 +135,9 @@ class History:
                 stack = [left for entry in stack if (left := [s for s in entry if s != seq])]
             elif event.kind in UNDOABLE:
                 stack.clear()
-        return [seq for seq in stack[-1] if seq in self.retracted] if stack else []
+        # somebody else may have put back what stands on top
+        still = ([seq for seq in entry if seq in self.retracted] for entry in reversed(stack))
+        return next((entry for entry in still if entry), [])
 
     def _group(self, seq: int) -> object:
         """Key of the act that an event was part of."""

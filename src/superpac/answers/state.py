@@ -213,16 +213,6 @@ class State:
         at = self.skipped.get(pair)
         return pair in self.unsure or (at is not None and self.n_answers - at < POSTPONED)
 
-    def copy(self) -> State:
-        """Give an independent copy, to try out what an answer would do."""
-        other = State(self.n, self.names)
-        other.revision = self.revision
-        other.skipped, other.bad = self.skipped.copy(), self.bad.copy()
-        other.answers, other.links = self.answers.copy(), self.links.copy()
-        other.votes, other.constraints = self.votes.copy(), self.constraints.copy()
-        other.unsure, other._asked = self.unsure.copy(), self._asked.copy()
-        return other
-
     def restart(self, answers: Iterable[Link]) -> None:
         """Begin anew from these answers; what was skipped or set aside is forgotten."""
         self.revision += 1

@@ -184,18 +184,6 @@ class Votes:
         firsts = ((self._votes[pair][0], sign) for pair, sign in self._contested.items())
         return [link for link, sign in firsts if sign * _vote(link) < 0]
 
-    def copy(self) -> Votes:
-        """Give an independent copy."""
-        other = Votes()
-        other._votes = {pair: votes.copy() for pair, votes in self._votes.items()}
-        other._contested = self._contested.copy()
-        other._waiting = self._waiting.copy()
-        other._order = self._order.copy()
-        other._about = {point: links.copy() for point, links in self._about.items()}
-        other._answers = self._answers.copy()
-        other.answers, other.learned = self.answers, self.learned
-        return other
-
     def _believed(self, pair: Pair) -> int:
         """1 for "same", -1 for "different", 0 for neither."""
         if pair in self._contested:

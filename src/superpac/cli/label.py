@@ -55,7 +55,7 @@ def label(
         data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
     )
     spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
-    check_spec(spec, len(items))
+    check_spec(spec, items)
     with opened(store, create=True) as kept:
         log, resumed = find_or_create(kept, items, spec, name, source)
         sock = bind(address, port)

@@ -17,10 +17,10 @@ from superpac.affinity.registry import (
 from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
-from superpac.errors import InputError
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.piece_count import guess_pieces
 from superpac.graph.spectral import check_affinity, spectral_clustering
+from superpac.session.session import check_sizes
 from superpac.session.spec import AUTO, Spec
 from superpac.strategies.base import Problem
 from superpac.strategies.superpac_d.settings import DEFAULT
@@ -114,10 +114,7 @@ def build_problem(
     points = data.points()
     auto = spec.n_clusters == AUTO
     clusters = spec.clusters
-    if clusters > len(data) and not auto:
-        raise InputError(
-            f"{clusters} clusters were asked for, but there are {len(data)} items; ask for fewer."
-        )
+    check_sizes(data, spec, affinity)
     scaled = not of_distances(spec.affinity) if spec.normalize is None else spec.normalize
     X = unit_rows(points) if scaled else _in_range(points)
     if affinity is not None or not _may_keep(spec.affinity):
@@ -128,10 +125,7 @@ def build_problem(
             data, spec.affinity, clusters, spec.seed, progress=progress, cache=cache
         )
     affinity = check_affinity(affinity)
-    if affinity.shape[0] != len(data):
-        raise InputError(
-            f"The affinity is for {affinity.shape[0]} points, but the data has {len(data)}."
-        )
+    check_sizes(data, spec, affinity)  # a matrix from a file
 
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim

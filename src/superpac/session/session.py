@@ -137,6 +137,7 @@ class Session(AnswerBook):
         """
         items = _dataset(data)
         check_strategy(spec.strategy, spec.options)
+        check_sizes(items, spec, affinity)
         info = describe(items, spec, name=name, source=source, kept=store is not None)
         session = cls(MemoryLog(info), items, affinity=affinity, progress=progress, cache=cache)
         if store is not None:
@@ -353,6 +354,29 @@ class Session(AnswerBook):
                 found["clusters_sure"] = met.sure if met and self.problem.auto else None
                 found["error_left"] = error_left_of(self.strategy, self.state)
             return found
+
+
+def check_sizes(data: Dataset, spec: Spec, affinity: sparse.csr_array | None = None) -> None:
+    """Say at once what would fail only after the affinity was built.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    spec : Spec
+        What is to be done with them.
+    affinity : sparse array, optional
+        A ready affinity.
+    """
+    if spec.n_clusters != AUTO and spec.clusters > len(data):
+        raise InputError(
+            f"{spec.clusters} clusters were asked for, but there are {len(data)} items; "
+            "ask for fewer."
+        )
+    if affinity is not None and affinity.shape[0] != len(data):
+        raise InputError(
+            f"The affinity is for {affinity.shape[0]} points, but the data has {len(data)}."
+        )
 
 
 def check_fingerprint(data: Dataset, info: SessionInfo) -> None:

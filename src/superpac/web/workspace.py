@@ -11,22 +11,19 @@ from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
 from superpac.session.questions import describe
-from superpac.session.spec import AUTO, Spec
+from superpac.session.session import check_sizes
+from superpac.session.spec import Spec
 from superpac.store import Store
 from superpac.strategies import check_strategy
 from superpac.web.service import LabelService
 from superpac.web.thumbnails import Pictures
 
 
-def check_spec(spec: Spec, n: int) -> Spec:
-    """Give the spec back, or say at once what would fail only after minutes."""
+def check_spec(spec: Spec, data: Dataset) -> None:
+    """Say at once what would fail only after minutes."""
     make_affinity(spec.affinity, spec.clusters)
     check_strategy(spec.strategy, spec.options)
-    if spec.n_clusters != AUTO and spec.clusters > n:
-        raise InputError(
-            f"{spec.clusters} clusters were asked for, but there are {n} items; ask for fewer."
-        )
-    return spec
+    check_sizes(data, spec)
 
 
 def find_or_create(
@@ -93,7 +90,7 @@ class Workspace:
             raise InputError(
                 f"There is no affinity {method!r}; choose one of: {', '.join(affinity_names())}."
             )
-        check_spec(spec, len(self.data))
+        check_spec(spec, self.data)
         with self._lock:
             source = self.service.session.log.info.source
             recipe = dict(source) if isinstance(source, dict) else {"what": source}

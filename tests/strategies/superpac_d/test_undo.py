@@ -213,7 +213,7 @@ def test_opening_computes_the_posterior_less_often_than_the_session_did(items, m
     go_on(session, TruthOracle(items.y), 100)
     played = len(times)
     labels = SuperpacD(session.problem).labels(session.state)
-    assert played > 100
+    assert played >= 100
     assert len(times) - played < played / 4
     np.testing.assert_array_equal(labels, session.labels())
 
