@@ -152,7 +152,7 @@ def _fit(
     -------
     rate : float
     by : ndarray of shape (people,)
-    wrong : ndarray, one an answer
+    wrong : ndarray, one per answer
     """
     people, width = counted.shape[1], beliefs.shape[1]
     tests, row = np.unique(test, return_inverse=True)

@@ -43,7 +43,7 @@ def reproduce(
     limit: Annotated[
         float | None,
         typer.Option(
-            min=0.1, metavar="SECONDS", help="Processor time a trial; its curve ends there."
+            min=0.1, metavar="SECONDS", help="Processor time per trial; its curve ends there."
         ),
     ] = None,
     methods: Annotated[
