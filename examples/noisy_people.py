@@ -32,7 +32,7 @@ for number in range(args.questions):
     session.tell(people[name](question), annotator=name)
 
 print(f"{session.progress()['questions']} answers by two people on {len(digits)} pictures.")
-found = find_suspects(session)
+found = find_suspects(session.state, session.strategy.reliability(session.state))
 for name, (count, rate) in found.people.items():
     print(f"{name}: {count} answers, {people[name].mistakes} of them wrong in truth;")
     print(f"  estimated without the truth: {rate:.1%} of them wrong.")

@@ -21,6 +21,7 @@ def test_fifty_annotators(tmp_path, postgres_server, fault_count, request):
     crowd = answer_together(server, PEOPLE, each)
     events = server.events()
     assert set(crowd.codes) <= {200, 409}
+    assert crowd.refused == []
     assert crowd.twice == []
     assert sorted(crowd.accepted) == [e.seq for e in events if e.kind == "answer"]
     assert len(crowd.accepted) >= PEOPLE * each / 2

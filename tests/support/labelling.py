@@ -160,11 +160,16 @@ class Robot:
         self.keys = 0
         self.question: dict[str, Any] | None = None
 
-    def ask(self, shape: str = "pair") -> dict[str, Any]:
-        answer = self.client.post("/api/question", json={"annotator": self.name, "shape": shape})
-        answer.raise_for_status()
-        self.question = answer.json()["question"]
-        return self.question
+    def ask(self, shape: str = "pair") -> dict[str, Any] | None:
+        """Wait for the next question; None when everything is settled."""
+        while True:
+            wish = {"annotator": self.name, "shape": shape}
+            answer = self.client.post("/api/question", json=wish)
+            answer.raise_for_status()
+            self.question = answer.json()["question"]
+            if self.question is not None or answer.json()["finished"]:
+                return self.question
+            time.sleep(0.05)
 
     def body(self, said: str | None = None) -> dict[str, Any]:
         q = self.question
@@ -194,6 +199,7 @@ class Crowd:
     """What happened to people who answered at the same time."""
 
     codes: Counter[int] = field(default_factory=Counter)
+    refused: list[str] = field(default_factory=list)  # people who could not go on
     accepted: list[int] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)  # seconds from each answer to its reply
     twice: list[tuple[object, ...]] = field(default_factory=list)  # pairs before two people at once
@@ -232,7 +238,13 @@ def answer_together(server: LabelServer, people: int, each: int) -> Crowd:
                         receipts = reply.json()["receipts"]
                         crowd.accepted += [r["seq"] for r in receipts if r["recorded"]]
 
-    threads = [threading.Thread(target=person, args=(n,)) for n in range(people)]
+    def try_person(number: int) -> None:
+        try:
+            person(number)
+        except httpx.HTTPError as error:
+            crowd.refused.append(str(error))
+
+    threads = [threading.Thread(target=try_person, args=(n,)) for n in range(people)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -147,9 +147,9 @@ class OpenQuestions:
             elif name != annotator:
                 items.add(question.item)
         if self._shared:
-            own = _lessee(annotator)
+            here = {_lessee(name) for name in (*self._held, annotator)}
             for lease in self._log.leases():
-                if lease.annotator != own:
+                if lease.annotator not in here:  # which of the two is to be placed is not known
                     items |= {lease.i, lease.j}
         return frozenset(items)
 

@@ -428,7 +428,7 @@ class LabelService:
     def _why(self, asked: OpenQuestion | None, pair: tuple[int, int]) -> dict[str, Any]:
         """Figures kept with an answer: margin then, what the clusters said, whether it was late."""
         model = self.model()
-        if model is None:
+        if model is None or max(pair) >= len(model.margins):  # the log refuses items there are not
             return {"expected": None}
         i, j = pair
         why: dict[str, Any] = {
