@@ -101,7 +101,9 @@ class Constraints:
         if index(n) < 0:
             raise InputError(f"The number of points must not be negative. Got {n} instead.")
         if names is not None and len(names) != n:
-            raise InputError(f"There are {n} points but {len(names)} names; give one name per point.")
+            raise InputError(
+                f"There are {n} points but {len(names)} names; give one name per point."
+            )
         self.n = index(n)
         self.names = names
         self.conflicts: list[Conflict] = []
