@@ -504,7 +504,7 @@ class LabelService:
     def _followers(self, asked: OpenQuestion, annotator: str) -> list[Job]:
         """States that the possible answers lead to, the likeliest first."""
         session, seq, i = self.session, self.session.seq, asked.item
-        if asked.seq != seq or asked.shape == "second":
+        if asked.shape == "second":
             return []
         if asked.shape == "strip":
             return [

@@ -32,6 +32,7 @@ from superpac.session.problem import build_problem
 from superpac.session.session import error_left_of, labels_for_people
 from superpac.session.spec import Spec
 from superpac.strategies import Count, Problem, Proposal, Strategy, make_strategy
+from superpac.threads import one_thread
 
 STRIP = 9  # groups offered at once
 
@@ -157,6 +158,12 @@ class Computer:
         Model
         """
         begun = time.perf_counter()
+        with one_thread():  # threads that wait for each other are slow on a busy machine
+            model = self._model(job)
+        return replace(model, seconds=time.perf_counter() - begun)
+
+    def _model(self, job: Job) -> Model:
+        """The same, not timed."""
         strategy = self.strategy
         state = State.of(self.problem.n, job.answers, skipped=job.skipped, bad=job.bad)
         # states are jumped between, so what was derived from one may not be carried over
@@ -176,10 +183,9 @@ class Computer:
             near.residuals.astype(np.float32),
             tuple(replace(one, numbers=dict(one.numbers)) for one in found),
             tuple(self._exemplars(state, one) for one in found) if job.strips else (),
-            time.perf_counter() - begun,
-            error_left_of(strategy, state),
-            strategy.reliability(state),
-            strategy.count(state),
+            error_left=error_left_of(strategy, state),
+            reliability=strategy.reliability(state),
+            count=strategy.count(state),
         )
 
     def _exemplars(self, state: State, question: Proposal) -> tuple[int, ...]:
