@@ -51,6 +51,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(kept.cleanup)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In a parallel run, keep on one worker what shares fixtures: a file, or the one page server.
+
+    Tests that use that server see what the earlier ones answered, so their order must stay.
+    """
+    for item in items:
+        shares = "label_server" in getattr(item, "fixturenames", ())
+        group = "label_server" if shares else item.nodeid.split("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture
 def need_data():
     """Call with a file stem; skips the test by name when that benchmark file is not there."""

@@ -141,14 +141,16 @@ def _swap(content: Parts, old: bytes, new: bytes) -> Parts:
 def test_a_changed_archive_is_refused(
     memory_folder: Path, exported: Path, change: Callable[[Parts], Parts]
 ) -> None:
-    bad = rewritten(memory_folder / "bad.zip", change(parts(exported)))
-    before = set(memory_folder.parent.iterdir())
-    with open_store(memory_folder / "to.sqlite3") as store:
+    inner = memory_folder / "one" / "two"  # so that what climbs two folders is still seen here
+    inner.mkdir(parents=True)
+    bad = rewritten(inner / "bad.zip", change(parts(exported)))
+    with open_store(inner / "to.sqlite3") as store:
         with pytest.raises(DataError) as caught:
             store.import_archive(bad)
         assert store.sessions() == []
     assert "\n" not in str(caught.value)
-    assert set(memory_folder.parent.iterdir()) == before
+    assert not list(memory_folder.rglob("evil"))
+    assert not Path("/etc/evil").exists()
 
 
 def test_a_damaged_or_missing_file_is_refused(memory_folder: Path, exported: Path) -> None:
