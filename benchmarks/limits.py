@@ -182,7 +182,7 @@ def _refused(work: Callable[[], object]) -> float:
 
 @measure
 def pictures(folder: Path) -> Iterator[Measured]:
-    """Large pictures and bombs."""
+    """A large picture."""
     photos = folder / "photos"
     photos.mkdir()
     for k in range(2):

@@ -169,7 +169,7 @@ class Robot:
             self.question = answer.json()["question"]
             if self.question is not None or answer.json()["finished"]:
                 return self.question
-            time.sleep(0.05)
+            time.sleep(0.25)  # as the page does
 
     def body(self, said: str | None = None) -> dict[str, Any]:
         q = self.question

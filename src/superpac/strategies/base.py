@@ -172,7 +172,8 @@ class Strategy(ABC):
             How many; each is about another item to be placed, so that several people can answer
             at once, and one more can be answered while the model catches up.
         avoid : frozenset of int
-            Items that others are being asked about now.
+            Items that others are being asked about now: none of them is the one to be placed,
+            though one may stand for its group.
 
         Returns
         -------
