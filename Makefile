@@ -18,11 +18,8 @@ lint: $(VENV)/.test-ready system-packages
 	$(BIN)/bandit -q -c pyproject.toml -r src
 	sh requirements/js/check.sh
 
-# On two workers where pytest-xdist is installed; tests that share a file or a server stay together.
-PARALLEL = $(shell $(BIN)/python -c 'import xdist' 2>/dev/null && printf -- '-n 2 --dist loadgroup')
-
 unit: $(VENV)/.test-ready system-packages
-	$(BIN)/python -m pytest -q $(PARALLEL)
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 system-packages:
 	bash tests/system-packages.sh

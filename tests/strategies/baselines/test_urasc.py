@@ -13,6 +13,8 @@ from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
 from superpac.strategies import Problem
 from superpac.strategies.baselines.laplacian_eigenpairs import ImputedLaplacian, smallest_pairs
 from superpac.strategies.baselines.urasc import (
+    NEIGHBOURS,
+    SHARE,
     Urasc,
     UrascN,
     eigenvector_change,
@@ -126,9 +128,9 @@ def test_step_is_the_entropy_of_the_neighbours_labels():
     shares = strategy._shares()
     dense = strategy.model.A.toarray()
     for i in (0, 20, 47):
-        near = np.argsort(-dense[i], kind="stable")[:20]
+        near = np.argsort(-dense[i], kind="stable")[:NEIGHBOURS]
         want = np.array([dense[i, near][strategy._labels[near] == c].sum() for c in range(3)])
-        want = want / want.sum() + 1e-4
+        want = want / want.sum() + SHARE
         np.testing.assert_allclose(shares[i], want / want.sum())
     assert entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist() == [pytest.approx(np.log(2)), 0.0]
 

@@ -97,7 +97,7 @@ def test_the_kernel_vote_is_what_refitting_without_the_point_gives():
     view = KernelView(X, SETTINGS)
     view.update(labels, [0, 1], limit=2)
     squared = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    width = np.median(np.sort(squared, axis=1)[:, 7])
+    width = np.median(np.sort(squared, axis=1)[:, SETTINGS.kernel_neighbour])
     K = np.exp(-squared / width)
     for i in (0, 13, 39):
         rest = np.delete(np.arange(40), i)
