@@ -127,9 +127,12 @@ def test_nothing_to_undo(session):
 
 
 def test_several_answers_at_once_are_one_act(session):
-    told = session.tell_many([(0, 1, "same"), (0, 2, "different"), (1, 2, "different")], key="g")
+    given = [(0, 1, "same"), (0, 2, "different"), (1, 2, "different")]
+    told = session.tell_many(given, key="g")
     assert len(told) == 2  # the third follows from the others
-    assert session.tell_many([(0, 1, "same"), (0, 2, "different")], key="g") == told
+    assert session.tell_many(given, key="g") == told
+    with pytest.raises(ConflictError, match="used for something else"):
+        session.tell_many(given[:2], key="g")
     assert session.undo() == [1, 2]
     assert session.progress()["questions"] == 0
     assert sorted(session.redo()) == [1, 2]

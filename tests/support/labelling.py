@@ -135,11 +135,14 @@ class LabelServer:
         self.kill(signal.SIGTERM)
 
 
-def make_workspace(folder: Path, **options: Any) -> Workspace:
+def make_workspace(
+    folder: Path, strategy: str = "superpac-pinned", per_class: int = 40, **options: Any
+) -> Workspace:
     """A page's session on a few digits, inside this process."""
-    data = load(str(digits_file(folder)))
+    data = load(str(digits_file(folder, per_class=per_class)))
     store = open_store(folder / "s.sqlite3")
-    spec = Spec(5, "tsc:q=4", "superpac-pinned", {"explore": 0}, 3)
+    settings = {"explore": 0} if strategy == "superpac-pinned" else {}
+    spec = Spec(5, "tsc:q=4", strategy, settings, 3)
     log, _ = find_or_create(store, data, spec, None, {"what": "digits.npz"})
     return Workspace(data, store, log, **options)
 

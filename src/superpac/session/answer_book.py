@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from superpac.answers import acts
 from superpac.answers.events import Draft, Event
 from superpac.answers.history import UNDOABLE, History
 from superpac.answers.links import SAME, UNSURE, Link, ordered
 from superpac.answers.log import Log
 from superpac.answers.state import State
 from superpac.errors import ConflictError, ContradictionError, InputError
-from superpac.session.questions import Receipt
+from superpac.session.questions import NOT_RECORDED, Receipt
+
+MOST_REMEMBERED = 10_000  # acts that wrote nothing: what they said is kept in memory only
 
 
 class AnswerBook:
@@ -54,6 +58,8 @@ class AnswerBook:
         self.weighs_answers = weighs_answers
         self.history = History(log.info.n_items, names)
         self._keys: dict[str, int] = {}
+        self._wrote_nothing: OrderedDict[str, tuple[acts.Said, str]] = OrderedDict()
+        self._in_doubt = False  # whether an append broke off and may have been written
         self._lock = threading.RLock()
         self.refresh()
 
@@ -84,12 +90,110 @@ class AnswerBook:
         with self._lock:
             new = self.log.events(after=self.seq)
             self._take(new)
+            self._in_doubt = False
             return len(new)
 
-    def known_key(self, key: str) -> Event | None:
-        """Event that was made under a client's key."""
-        seq = self._keys.get(key)
-        return None if seq is None else self.history.event(seq)
+    def events_under(self, key: str | None) -> list[Event]:
+        """Events of the act that was done under a client's key; none where it is new."""
+        if key is None:
+            return []
+        if key in self._keys:
+            return [self.history.event(self._keys[key])]
+        found: list[Event] = []
+        while (seq := self._keys.get(f"{key}/{len(found)}")) is not None:
+            found.append(self.history.event(seq))
+        return found
+
+    def before(self, key: str | None, said: acts.Said, annotator: str) -> list[Receipt] | None:
+        """Receipts of this very act, done before under its key; None where the key is new.
+
+        Parameters
+        ----------
+        key : str or None
+            The client's key.
+        said : tuple
+            What the act says, see :mod:`superpac.answers.acts`.
+        annotator : str
+            Who does it.
+
+        Returns
+        -------
+        list of Receipt or None
+            Empty where the act had nothing to write.
+
+        Raises
+        ------
+        ConflictError
+            When another act was done under the key.
+        """
+        with self._lock:
+            if self._in_doubt:  # the last append may have been written all the same
+                self.refresh()
+            events = self.events_under(key)
+            if events:
+                earlier = (acts.said_in(events), events[0].annotator)
+            elif key is not None and key in self._wrote_nothing:
+                earlier = self._wrote_nothing[key]
+            else:
+                return None
+            if earlier != (said, annotator):
+                number = f" (#{events[0].seq})" if events else ""
+                raise ConflictError(
+                    f"The key {key!r} was used for something else{number}; draw a new one."
+                )
+            return [Receipt(e.seq, e.hash) for e in events]
+
+    def act(
+        self,
+        said: acts.Said,
+        make: Callable[[], Sequence[Draft]],
+        *,
+        annotator: str = "",
+        key: str | None = None,
+        expected_seq: int | None = None,
+    ) -> list[Receipt]:
+        """Do one act: all its events in one append, once, however often it is sent.
+
+        Parameters
+        ----------
+        said : tuple
+            What the act says, see :mod:`superpac.answers.acts`.
+        make : callable
+            Gives the events from the state as it is; none where nothing has to be written.
+        annotator, key, expected_seq
+            As for an answer.
+
+        Returns
+        -------
+        list of Receipt
+            Empty where nothing had to be written.
+        """
+        with self._lock:
+            done = self.before(key, said, annotator)
+            if done is not None:
+                return done
+            drafts = make()
+            if not drafts:
+                self._expect(expected_seq)
+                self._remember(key, said, annotator)
+                return []
+            expected = self.seq if expected_seq is None else expected_seq
+            self._in_doubt = True
+            try:
+                events = self.log.append_many(acts.keyed(drafts, key), expected_seq=expected)
+            except (ConflictError, InputError):  # refused before anything was written
+                self._in_doubt = False
+                raise
+            self._take(events)
+            self._in_doubt = False
+            return [Receipt(e.seq, e.hash) for e in events]
+
+    def _remember(self, key: str | None, said: acts.Said, annotator: str) -> None:
+        """Keep what an act said that wrote nothing, as the log does for others."""
+        if key is not None:
+            self._wrote_nothing[key] = (said, annotator)
+            while len(self._wrote_nothing) > MOST_REMEMBERED:
+                self._wrote_nothing.popitem(last=False)
 
     def record(
         self,
@@ -137,34 +241,24 @@ class AnswerBook:
         ContradictionError
             When earlier answers imply the opposite; its text spells out the chain.
         """
-        with self._lock:
-            if key is not None and key in self._keys:
-                body = {**self.history.event(self._keys[key]).body, "answer": answer}
-                body["i"], body["j"] = int(pair[0]), int(pair[1])
-                event = self.log.append("answer", body, annotator=annotator, key=key)
-                return Receipt(event.seq, event.hash)
-            i, j = int(pair[0]), int(pair[1])
+        i, j = int(pair[0]), int(pair[1])
+
+        def make() -> list[Draft]:
             known = self.state.constraints
             if not (self.weighs_answers and asked):
                 known.check(i, j, answer)
                 if known.implied(i, j) is not None and answer != UNSURE:
-                    self._expect(expected_seq)
-                    return Receipt(0, "", recorded=False)
-            body = {"i": i, "j": j, "answer": answer}
+                    return []
+            body: dict[str, Any] = {"i": i, "j": j, "answer": answer}
             if why:
                 body["why"] = dict(why)
             if confirm and answer == SAME:
                 body["confirm"] = True
-            event = self.log.append(
-                "answer",
-                body,
-                annotator=annotator,
-                key=key,
-                expected_seq=self.seq if expected_seq is None else expected_seq,
-                elapsed_ms=elapsed_ms,
-            )
-            self._take([event])
-            return Receipt(event.seq, event.hash)
+            return [Draft("answer", body, annotator, elapsed_ms=elapsed_ms)]
+
+        said = acts.answered(i, j, answer)
+        done = self.act(said, make, annotator=annotator, key=key, expected_seq=expected_seq)
+        return done[0] if done else NOT_RECORDED
 
     def tell_many(
         self,
@@ -194,24 +288,25 @@ class AnswerBook:
         -------
         list of Receipt
         """
-        with self._lock:
-            first = self.known_key(f"{key}/0")
-            if first is not None:
-                group = first.body.get("group")
-                same = [e for e in self.events if e.body.get("group") == group]
-                return [Receipt(e.seq, e.hash) for e in same]
+        given = [(int(i), int(j), answer) for i, j, answer in answers]
+
+        def make() -> list[Draft]:
+            new = self.news(given, asked=asked)
+            written = {(link.i, link.j) for link in new}
+            implied = [pair for pair in given if pair[:2] not in written]
             drafts: list[Draft] = []
-            for link in self.news(answers, asked=asked):
-                body = {"i": link.i, "j": link.j, "answer": link.answer, "group": key}
+            for link in new:
+                body: dict[str, Any] = {"i": link.i, "j": link.j, "answer": link.answer}
+                body["group"] = key
+                if implied and not drafts:
+                    body["why"] = {acts.IMPLIED: implied}
                 took = elapsed_ms if not drafts else 0
-                drafts.append(Draft("answer", body, annotator, f"{key}/{len(drafts)}", took))
-            if not drafts:
-                self._expect(expected_seq)
-                return []
-            expected = self.seq if expected_seq is None else expected_seq
-            events = self.log.append_many(drafts, expected_seq=expected)
-            self._take(events)
-            return [Receipt(e.seq, e.hash) for e in events]
+                drafts.append(Draft("answer", body, annotator, elapsed_ms=took))
+            return drafts
+
+        return self.act(
+            acts.told(given), make, annotator=annotator, key=key, expected_seq=expected_seq
+        )
 
     def news(
         self, answers: Sequence[tuple[int, int, str]], *, asked: bool, annotator: str = ""
@@ -291,28 +386,26 @@ class AnswerBook:
         list of int
             The events taken back; empty when there is nothing left to undo.
         """
-        with self._lock:
-            done = self._marked_before(key)
-            if done:
-                return done
+
+        def make() -> list[Draft]:
             if seq is None:
-                return self._mark("retract", self.history.undoable(by), annotator, key)
+                return self._marks("retract", self.history.undoable(by), annotator)
             event, back = self.history.event(seq), seq in self.history.retracted
             if event.kind not in UNDOABLE or back:
                 raise InputError(
                     f"Event #{seq} cannot be taken back: it is "
                     f"{'taken back already' if back else event.kind}."
                 )
-            return self._mark("retract", [seq], annotator, key)
+            return [Draft("retract", {"seq": seq, "why": {acts.CHOSEN: True}}, annotator)]
+
+        return self._marked(self.act(acts.took_back(seq), make, annotator=annotator, key=key))
 
     def redo(
         self, *, by: str | None = None, annotator: str = "", key: str | None = None
     ) -> list[int]:
         """Put back what was undone last; empty when there is nothing to redo."""
-        with self._lock:
-            done = self._marked_before(key)
-            if done:
-                return done
+
+        def make() -> list[Draft]:
             target = self.history.redoable(by)
             if not self.weighs_answers:
                 trial = self.state.constraints.copy()
@@ -320,7 +413,9 @@ class AnswerBook:
                     if event.kind == "answer":
                         body = event.body
                         trial.add(body["i"], body["j"], body["answer"], event.seq)
-            return self._mark("restore", target, annotator, key)
+            return self._marks("restore", target, annotator)
+
+        return self._marked(self.act(acts.put_back(), make, annotator=annotator, key=key))
 
     def note(
         self,
@@ -346,14 +441,15 @@ class AnswerBook:
         -------
         Receipt
         """
-        with self._lock:
-            expected: int | None = self.seq if expected_seq is None else expected_seq
-            if key is not None and key in self._keys:
-                expected = None
-            event = self.log.append(kind, body, annotator=annotator, key=key, expected_seq=expected)
-            if event.seq > self.seq:
-                self._take([event])
-            return Receipt(event.seq, event.hash)
+        said = acts.said_in([Event(0, kind, dict(body), annotator, "", "", None, "")])
+        done = self.act(
+            said,
+            lambda: [Draft(kind, body, annotator)],
+            annotator=annotator,
+            key=key,
+            expected_seq=expected_seq,
+        )
+        return done[0]
 
     def may_ask(self, i: int, j: int) -> bool:
         """Whether a pair is worth asking: where answers are weighed, also what is implied."""
@@ -371,22 +467,13 @@ class AnswerBook:
                 return True
         return False
 
-    def _marked_before(self, key: str | None) -> list[int]:
-        """Events that an earlier request with this key took back or put back."""
-        found: list[int] = []
-        while key is not None and (event := self.known_key(f"{key}/{len(found)}")) is not None:
-            found.append(int(event.body["seq"]))
-        return found
+    def _marks(self, kind: str, target: Sequence[int], annotator: str) -> list[Draft]:
+        """Events that take others back or put them back."""
+        return [Draft(kind, {"seq": seq}, annotator) for seq in target]
 
-    def _mark(self, kind: str, target: list[int], annotator: str, key: str | None) -> list[int]:
-        """Take events back or put them back, all at once."""
-        if target:
-            drafts = [
-                Draft(kind, {"seq": seq}, annotator, None if key is None else f"{key}/{n}")
-                for n, seq in enumerate(target)
-            ]
-            self._take(self.log.append_many(drafts, expected_seq=self.seq))
-        return target
+    def _marked(self, receipts: Sequence[Receipt]) -> list[int]:
+        """Numbers of the events that an act took back or put back."""
+        return [int(self.history.event(receipt.seq).body["seq"]) for receipt in receipts]
 
     def _expect(self, expected_seq: int | None) -> None:
         if expected_seq is not None and expected_seq != self.seq:
@@ -396,6 +483,9 @@ class AnswerBook:
             )
 
     def _take(self, events: Sequence[Event]) -> None:
+        if events and events[0].seq != self.seq + 1:
+            # an append that found itself written before: others may have written in between
+            events = self.log.events(after=self.seq)
         self.history.take_all(events)
         for event in events:
             self._keys[event.key] = event.seq

@@ -79,6 +79,10 @@ class Receipt:
     recorded: bool = True
 
 
+NOT_RECORDED = Receipt(0, "", recorded=False)
+"""Receipt for what needed no writing."""
+
+
 def describe(
     data: Dataset,
     spec: Spec,

@@ -264,15 +264,7 @@ class Session(AnswerBook):
             one with a `why`.
         """
         with self._lock:
-            if pair is None:
-                earlier = None if key is None else self.known_key(key)
-                question = self.ask() if earlier is None else None
-                if earlier is not None:
-                    pair = (earlier.body["i"], earlier.body["j"])
-                elif question is None:
-                    raise InputError("There is no question to answer: everything is settled.")
-                else:
-                    pair = (question.i, question.j)
+            pair = self._pair_or_current(pair, key, "answer")
             question = self._current(pair)
             return self.record(
                 answer,
@@ -286,6 +278,20 @@ class Session(AnswerBook):
                 confirm=question is not None and question.confirm,
             )
 
+    def _pair_or_current(
+        self, pair: tuple[int, int] | None, key: str | None, doing: str
+    ) -> tuple[int, int]:
+        """The pair meant: as given, as an earlier request with this key had it, or asked now."""
+        if pair is not None:
+            return pair
+        for event in self.events_under(key)[:1]:
+            if "j" in event.body:
+                return event.body["i"], event.body["j"]
+        question = self.ask()
+        if question is None:
+            raise InputError(f"There is no question to {doing}: everything is settled.")
+        return question.i, question.j
+
     def _current(self, pair: tuple[int, int]) -> Question | None:
         """The current question, if a pair is its own."""
         if self._asked is None or self._asked[0][0] != self.seq:
@@ -297,11 +303,7 @@ class Session(AnswerBook):
     def skip(self, pair: tuple[int, int] | None = None, **who: Any) -> Receipt:
         """Postpone a pair, the current one by default; it costs no question."""
         with self._lock:
-            if pair is None:
-                question = self.ask()
-                if question is None:
-                    raise InputError("There is no question to skip: everything is settled.")
-                pair = (question.i, question.j)
+            pair = self._pair_or_current(pair, who.get("key"), "skip")
             return self.skip_pair(pair, **who)
 
     def labels(self, kind: Labelling = "answers") -> IntArray:

@@ -53,25 +53,31 @@ def _then(
 ) -> schemas.Taken:
     """Receipts with the next question; what was written stays written if there is none now."""
     given = [_receipt(r) for r in receipts]
-    try:
-        found = service.ask(annotator, shape)
-    except SuperpacError:
-        found = Next(None)
+    found = _next(service, annotator, shape)
     return schemas.Taken(
         receipts=given,
         question=_question(service, found.question),
         finished=found.finished,
+        stopped=service.stopped,
         message=message,
     )
 
 
 def _stale(service: LabelService, annotator: str, shape: str, error: StaleError) -> JSONResponse:
     """Refuse an answer to a question that is gone, with the one that is current."""
-    found = service.ask(annotator, shape)
+    found = _next(service, annotator, shape)
     body = schemas.Problem(
         detail=str(error), question=_question(service, found.question), finished=found.finished
     )
     return JSONResponse(body.model_dump(), 409)
+
+
+def _next(service: LabelService, annotator: str, shape: str) -> Next:
+    """Next question if it can be found now: what was said or refused stands in any case."""
+    try:
+        return service.ask(annotator, shape)
+    except SuperpacError:
+        return Next(None)
 
 
 def router(workspace: Workspace) -> APIRouter:
@@ -105,13 +111,21 @@ def _asking(app: APIRouter, workspace: Workspace) -> None:
         if wish.was is not None and wish.was != wish.annotator:
             service.drop(wish.was)
         found = service.ask(wish.annotator, wish.shape, wish.item, wish.other)
-        return schemas.Asking(question=_question(service, found.question), finished=found.finished)
+        return schemas.Asking(
+            question=_question(service, found.question),
+            finished=found.finished,
+            stopped=service.stopped,
+        )
 
     @app.get("/api/question", response_model=schemas.Asking)
     def current(annotator: schemas.Name = "") -> Any:
         """Look at one's current question without taking a new one."""
-        asked = workspace.service.current(annotator)
-        return schemas.Asking(question=_question(workspace.service, asked), finished=False)
+        service = workspace.service
+        return schemas.Asking(
+            question=_question(service, service.current(annotator)),
+            finished=False,
+            stopped=service.stopped,
+        )
 
     @app.post("/api/answers", response_model=schemas.Taken)
     def answer(given: schemas.Answer) -> Any:
@@ -279,6 +293,5 @@ def _undone(
             except SuperpacError:
                 service.drop(given.annotator)
     told = f"{words} #{', #'.join(map(str, seqs))}. {page_views.effect(service, seqs)}".strip()
-    events = service.session.history.events
-    receipts = [Receipt(e.seq, e.hash) for e in events[-len(seqs) :]]
+    receipts = [Receipt(e.seq, e.hash) for e in service.session.events_under(given.key)]
     return _then(service, given.annotator, given.shape, receipts, told)

@@ -27,6 +27,7 @@ from superpac.errors import (
     SuperpacError,
 )
 from superpac.web import answer_routes, schemas, view_routes
+from superpac.web.own_threads import in_looking_threads
 from superpac.web.thumbnails import SIZES
 from superpac.web.workspace import Workspace
 
@@ -176,5 +177,5 @@ def _page(app: FastAPI, workspace: Workspace) -> None:
             )
         found = workspace.pictures.held(item, size)
         if found is None:
-            found = await run_in_threadpool(workspace.pictures.png, item, size)
+            found = await in_looking_threads(workspace.pictures.png)(item, size)
         return Response(found, media_type="image/png", headers={"cache-control": KEEP})

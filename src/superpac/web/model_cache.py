@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
+import signal
 import threading
 import time
 from collections.abc import Hashable, Sequence
@@ -19,6 +20,7 @@ from superpac.web.worker import Basis, Job, Model, work
 
 Phase = Literal["preparing", "ready", "cancelled", "failed"]
 
+DEATHS = 8  # of the computing process within a minute, after which it is given up
 KEPT = 12  # models kept: now, what may follow, and the last few for undo
 HUNG = 5.0  # seconds without a result after which a job counts as hung, unless jobs are slower:
 PATIENCE = 10.0  # ... this many times the slowest job so far, and twice as long after each hang
@@ -185,7 +187,7 @@ class ModelCache:
             return
         theirs.close()
         self._process, self._pipe = process, ours
-        self._ready = False
+        self._ready, self._message = False, ""
         self._busy_since = None
 
     def _feed(self) -> None:
@@ -256,21 +258,25 @@ class ModelCache:
             if time.monotonic() - self._busy_since > limit:
                 _log.warning("The computing process hung and is replaced.")
                 self._patience *= 2
-                self._died()
+                self._died("it gave no result for long")
 
-    def _died(self) -> None:
+    def _died(self, how: str = "") -> None:
         """Replace the process, unless it dies again and again."""
+        how = how or self._message or _ending(self._process)
         self._end()
         if self._stopping:
             return
         now = time.monotonic()
         with self._lock:
             self._restarts = [t for t in self._restarts if now - t < 60.0] + [now]
-            if len(self._restarts) >= 8:
+            if len(self._restarts) >= DEATHS:
                 self._phase = "failed"
                 self._message = (
-                    self._message or "The computing process ended unexpectedly, several times."
+                    f"Computing has stopped: its process ended {DEATHS} times within a minute "
+                    f"({how}). Every answer is saved. Press “Start again”; if it stops again, "
+                    "close other programs or start superpac anew."
                 )
+                _log.error(self._message)
 
     def _end(self, kindly: bool = False) -> None:
         process, self._process = self._process, None
@@ -289,3 +295,15 @@ class ModelCache:
         self._busy_since = None
 
     _ready = False
+
+
+def _ending(process: BaseProcess | None) -> str:
+    """Say how a process ended."""
+    if process is not None:
+        process.join(timeout=1.0)
+    code = None if process is None else process.exitcode
+    if code == -signal.SIGKILL:
+        return "killed, as the system does when memory runs out"
+    if code is not None and code < 0:
+        return f"ended by signal {-code}"
+    return "without saying why"

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from superpac.answers.acts import SECOND, WITHDRAWN
 from superpac.answers.history import UNDOABLE
 from superpac.answers.links import describe
 from superpac.answers.reliability import Reliability
 from superpac.errors import InputError
 from superpac.session.exports import cluster_names
 from superpac.session.suspects import find_suspects
-from superpac.web.second_opinions import SECOND, WITHDRAWN, withdrawn_opinions
+from superpac.web.second_opinions import withdrawn_opinions
 from superpac.web.service import LabelService
 from superpac.web.worker import Model
 

@@ -147,20 +147,19 @@ class ReceiptOut(BaseModel):
     recorded: bool
 
 
-class Taken(BaseModel):
-    """Receipts, and the next question if there is one and it could be found now."""
-
-    receipts: list[ReceiptOut]
-    question: Question | None
-    finished: bool
-    message: str = ""
-
-
 class Asking(BaseModel):
     """Question; none because everything is settled, or because it is still being worked out."""
 
     question: Question | None
     finished: bool
+    stopped: str = Field("", description="Why nothing is computed any more, and what to do.")
+
+
+class Taken(Asking):
+    """Receipts, and the next question if there is one and it could be found now."""
+
+    receipts: list[ReceiptOut]
+    message: str = ""
 
 
 class Problem(BaseModel):

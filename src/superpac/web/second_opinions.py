@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from superpac.answers.events import Event
-from superpac.answers.history import UNDOABLE
+from superpac.answers import acts
+from superpac.answers.acts import DECIDED, SECOND, WITHDRAWN
+from superpac.answers.events import Draft, Event
+from superpac.answers.history import UNDOABLE, link_of
 from superpac.answers.links import Pair, ordered
+from superpac.answers.state import State
 from superpac.errors import InputError
 from superpac.session.answer_book import AnswerBook
 from superpac.session.questions import Receipt
-
-SECOND, WITHDRAWN, DECIDED = "second", "withdrawn", "decided"
 
 
 def choose_second(book: AnswerBook, annotator: str, share: float, taken: set[Pair]) -> Event | None:
@@ -65,32 +66,74 @@ def opine(
     return book.note("note", body, annotator=annotator, key=key)
 
 
-def decide(book: AnswerBook, second: int, keep: str, **who: Any) -> Receipt:
-    """Settle a disagreement: keep the first answer, or put the second one in its place."""
+def decide(book: AnswerBook, second: int, keep: str, *, annotator: str, key: str) -> Receipt:
+    """Settle a disagreement: keep the first answer, or put the second one in its place.
+
+    Parameters
+    ----------
+    book : AnswerBook
+        The answers.
+    second : int
+        Number of the second opinion.
+    keep : {"first", "second"}
+        Which of the two is right.
+    annotator, key : str
+        Who decides, and the client's key.
+
+    Returns
+    -------
+    Receipt
+        Of the decision; what it takes back and puts in place is written with it or not at all.
+
+    Raises
+    ------
+    ContradictionError
+        When the second answer contradicts others and may not; nothing is written then.
+    """
     opinion = book.history.event(second)
     if opinion.kind != "note" or SECOND not in opinion.body:
         raise InputError(f"Event #{second} is no second opinion; look at the list again.")
-    receipt = book.note("note", {DECIDED: second, "keep": keep}, **who)
-    body = opinion.body
-    first = body[SECOND]
-    if keep == "second" and first not in book.history.retracted:
-        book.undo(first, annotator=who.get("annotator", ""))
-        book.record(
-            body["answer"],
-            (body["i"], body["j"]),
-            annotator=opinion.annotator,
-            why={DECIDED: second},
-            asked=True,
-        )
-    return receipt
+
+    def make() -> list[Draft]:
+        note = Draft("note", {DECIDED: second, "keep": keep}, annotator)
+        return [note, *_exchange(book, opinion, keep, annotator)]
+
+    return book.act(acts.decided(second, keep), make, annotator=annotator, key=key)[0]
+
+
+def _exchange(book: AnswerBook, opinion: Event, keep: str, annotator: str) -> list[Draft]:
+    """Events that put the answer kept in the place of the other one."""
+    history, body = book.history, opinion.body
+    first = history.event(body[SECOND])
+    placed = [
+        e.seq for e in history.standing() if (e.body.get("why") or {}).get(DECIDED) == opinion.seq
+    ]
+    if keep == "second":
+        out = [first.seq] if first.seq not in history.retracted else []
+        given, put = body["answer"], not placed
+    else:  # after a decision for the second: back to how it was
+        out = placed
+        given, put = first.body["answer"], bool(placed) and first.seq in history.retracted
+    drafts = [Draft("retract", {"seq": seq}, annotator) for seq in out]
+    if not put:
+        return drafts
+    i, j = body["i"], body["j"]
+    if not book.weighs_answers:
+        left = (link_of(event) for event in history.standing() if event.seq not in out)
+        known = State.of(book.state.n, left, names=book.state.names).constraints
+        known.check(i, j, given)
+        if known.implied(i, j) == given:
+            return drafts
+    if keep == "first":
+        return [*drafts, Draft("restore", {"seq": first.seq}, annotator)]
+    placing = {"i": i, "j": j, "answer": given, "why": {DECIDED: opinion.seq}}
+    return [*drafts, Draft("answer", placing, opinion.annotator)]
 
 
 def undo_last(book: AnswerBook, annotator: str, key: str) -> list[int]:
     """Take back the last act of one person, be it a second opinion."""
-    before = book.known_key(f"{key}/0")
-    if before is not None and WITHDRAWN in before.body:
-        return [int(before.body[WITHDRAWN])]
-    if before is None:
+    done = book.before(key, acts.took_back(None), annotator)
+    if done is None:
         withdrawn = withdrawn_opinions(book.events)
         for event in reversed(book.events):
             if event.annotator != annotator:
@@ -98,9 +141,10 @@ def undo_last(book: AnswerBook, annotator: str, key: str) -> list[int]:
             if event.kind in UNDOABLE and event.seq not in book.history.retracted:
                 break
             if SECOND in event.body and event.seq not in withdrawn:
-                body = {WITHDRAWN: event.seq}
-                book.note("note", body, annotator=annotator, key=f"{key}/0")
+                book.note("note", {WITHDRAWN: event.seq}, annotator=annotator, key=key)
                 return [event.seq]
+    elif done and WITHDRAWN in (note := book.history.event(done[0].seq)).body:
+        return [int(note.body[WITHDRAWN])]
     return book.undo(by=annotator, annotator=annotator, key=key)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from superpac.answers import acts
+from superpac.answers.events import Draft
 from superpac.answers.links import Link
 from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
-from superpac.session.questions import Receipt
+from superpac.session.questions import NOT_RECORDED, Receipt
 from superpac.store import Store
 from superpac.strategies import Proposal
 from superpac.web.model_cache import HUNG, ModelCache, Preparing
@@ -75,7 +77,6 @@ class LabelService:
         self.models = ModelCache(data, self.session.spec, hang_after=hang_after)
         self._lock = threading.RLock()
         self._open = OpenQuestions(log, shared)
-        self._implied: OrderedDict[str, tuple[Any, Receipt]] = OrderedDict()
         self._strips = False  # whether somebody wants groups to choose from
 
     def start(self) -> None:
@@ -96,6 +97,12 @@ class LabelService:
         """How far the first computation is."""
         return self.models.status()
 
+    @property
+    def stopped(self) -> str:
+        """Why nothing is computed any more, and what to do; empty while it is."""
+        status = self.models.status()
+        return status.message if status.phase in ("cancelled", "failed") else ""
+
     def model(self) -> Model | None:
         """Newest model of a state that the session was really in."""
         newest = self.models.newest
@@ -104,12 +111,19 @@ class LabelService:
                 self.session.take_model(newest)
         return newest
 
-    def settle(self, timeout: float = 20.0) -> bool:
+    async def settle(self, timeout: float = 20.0) -> bool:
         """Wait until the model follows from all the answers; False when that takes too long."""
-        self._plan()
-        ready = self.models.get(self.session.seq, timeout) is not None
-        self.model()
+        seq, end = self.session.seq, time.monotonic() + timeout
+        if not self._follows(seq):
+            self._plan()
+        while not (ready := self._follows(seq)) and not self.stopped and time.monotonic() < end:
+            await asyncio.sleep(0.05)
         return ready
+
+    def _follows(self, seq: int) -> bool:
+        """Whether the newest model has taken in the log up to an event."""
+        newest = self.models.newest
+        return newest is not None and isinstance(newest.key, int) and newest.key >= seq
 
     # questions
 
@@ -142,8 +156,7 @@ class LabelService:
             if first_strip:  # from now on groups to choose from are worked out with every question
                 self._strips = True
                 self.models.forget()
-            if self.shared:
-                self.session.refresh()
+            self._look()
             held = self._open.of(annotator)
             same = item is None and not first_strip
             if held is not None and same and held.alive(self.session):
@@ -159,6 +172,12 @@ class LabelService:
                     question = found.question.shaped(shape)
                     if not self._open.take(annotator, question):
                         continue  # somebody asked through another server was faster
+                    self._look()
+                    if not question.alive(self.session):
+                        # answered through another server before the pair was ours: a lease is no
+                        # proof that nobody was asked before it
+                        self._open.release(annotator)
+                        continue
                     self._plan(question, annotator)
                     return Next(question)
                 if found is not None:
@@ -311,15 +330,14 @@ class LabelService:
         Receipt
         """
         with self._lock:
-            again = self._again(key, (pair, answer))
-            if again is not None:
-                return again
+            done = self._done_before(key, acts.answered(*pair, answer), annotator)
+            if done is not None:
+                return done[0]
             asked = self._expect(annotator, pair[0], pair[1:], seq)
             who: dict[str, Any] = {"annotator": annotator, "key": key, "elapsed_ms": elapsed_ms}
             if asked is not None and asked.first is not None:
-                receipt = opine(
-                    self.session, answer, self.session.history.event(asked.first), **who
-                )
+                first = self.session.history.event(asked.first)
+                receipt: Receipt = self._written(lambda: opine(self.session, answer, first, **who))
                 self._open.release(annotator)
                 return receipt
             before = self.session.seq
@@ -332,8 +350,6 @@ class LabelService:
             )
             if receipt.recorded:
                 self._moved((before, answer, *pair))
-            else:
-                self._remember(key, (pair, answer), receipt)
             self._open.release(annotator)
             return receipt
 
@@ -356,50 +372,50 @@ class LabelService:
             raise InputError(f"A strip holds 1 to {STRIP} different items; got {len(options)}.")
         if choice is not None and choice not in options:
             raise InputError(f"The choice must be one of the items offered; got {choice}.")
+        told = strip_pairs(item, options, choice)
         with self._lock:
-            before = self.session.known_key(f"{key}/0")
-            if before is None:
-                again = self._again(key, (item, options, choice))
-                if again is not None:
-                    return [again]
-                self._expect(annotator, item, options, seq)
-            told = strip_pairs(item, options, choice)
+            done = self._done_before(key, acts.told(told), annotator)
+            if done is not None:
+                return done
+            self._expect(annotator, item, options, seq)
             old = self.session.seq
-            receipts = self._written(
+            receipts: list[Receipt] = self._written(
                 lambda: self.session.tell_many(
                     told, annotator=annotator, key=key, elapsed_ms=elapsed_ms, asked=True
                 )
             )
-            if before is None:
-                self._moved((old, "strip", item, choice))
-                self._open.release(annotator)
-                if not receipts:
-                    self._remember(key, (item, options, choice), Receipt(0, "", recorded=False))
-            return receipts or [Receipt(0, "", recorded=False)]
+            self._moved((old, "strip", item, choice))
+            self._open.release(annotator)
+            return receipts or [NOT_RECORDED]
 
     def skip(self, annotator: str, pair: tuple[int, int], *, seq: int, key: str) -> Receipt:
         """Postpone a pair."""
+        body = {"i": pair[0], "j": pair[1]}
+        said = acts.noted("skip", body)
         with self._lock:
-            event = self.session.known_key(key)
-            if event is not None:
-                return Receipt(event.seq, event.hash)
+            done = self._done_before(key, said, annotator)
+            if done is not None:
+                return done[0]
             asked = self._expect(annotator, pair[0], None, seq)
-            if asked is not None and asked.shape == "second":
-                self._open.release(annotator)
-                return Receipt(0, "", recorded=False)
+            second = asked is not None and asked.shape == "second"
             before = self.session.seq
-            receipt = self._written(
-                lambda: self.session.skip_pair(pair, annotator=annotator, key=key)
+            receipts = self._written(
+                lambda: self.session.act(
+                    said,
+                    lambda: [] if second else [Draft("skip", body, annotator)],
+                    annotator=annotator,
+                    key=key,
+                )
             )
-            self._moved((before, "skip", *pair))
+            if receipts:
+                self._moved((before, "skip", *pair))
             self._open.release(annotator)
-            return receipt
+            return receipts[0] if receipts else NOT_RECORDED
 
     def act(self, annotator: str, act: Callable[[], Any]) -> Any:
         """Run something that changes the log and let the person's question be chosen anew."""
         with self._lock:
-            if self.shared:
-                self.session.refresh()
+            self._look()
             result = self._written(act)
             held = self._open.of(annotator)
             if held is not None and not held.alive(self.session):
@@ -411,8 +427,6 @@ class LabelService:
         self, annotator: str, item: int, others: tuple[int, ...] | None, seq: int
     ) -> OpenQuestion | None:
         """Question that is being answered; StaleError when it is gone."""
-        if self.shared:
-            self.session.refresh()
         asked = self._open.of(annotator)
         if asked is not None and (asked.seq, asked.item) == (seq, item):
             fits = others is None or asked.others == others
@@ -451,25 +465,16 @@ class LabelService:
                     raise
         return write()
 
-    def _again(self, key: str, said: Any) -> Receipt | None:
-        """Receipt that was given for this key before, if the same was said."""
-        if key in self._implied:
-            before, receipt = self._implied[key]
-            if before != said:
-                raise ConflictError("This key was used for another answer; draw a new one.")
-            return receipt
-        event = self.session.known_key(key)
-        if event is None:
-            return None
-        if event.kind == "note":
-            return Receipt(event.seq, event.hash)
-        pair, answer = said
-        return self.session.record(answer, pair, annotator=event.annotator, key=key)
+    def _done_before(self, key: str, said: acts.Said, annotator: str) -> list[Receipt] | None:
+        """Receipts that were given for this key before, if the same was said."""
+        self._look()
+        done = self.session.before(key, said, annotator)
+        return [NOT_RECORDED] if done == [] else done
 
-    def _remember(self, key: str, said: Any, receipt: Receipt) -> None:
-        self._implied[key] = (said, receipt)
-        while len(self._implied) > 10_000:
-            self._implied.popitem(last=False)
+    def _look(self) -> None:
+        """See what other servers have written."""
+        if self.shared:
+            self.session.refresh()
 
     # computing, and computing ahead
 

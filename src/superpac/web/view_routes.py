@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response, StreamingResponse
 
 from superpac.errors import NotFoundError
 from superpac.session import exports
 from superpac.web import page_views, schemas, second_opinions
+from superpac.web.own_threads import LookingRoute
 from superpac.web.workspace import Workspace
 
 MIME = {
@@ -65,13 +66,17 @@ def router(workspace: Workspace) -> APIRouter:
     -------
     APIRouter
     """
-    routes = APIRouter()
+    routes = APIRouter(route_class=LookingRoute)
     _looking(routes, workspace)
     _exporting(routes, workspace)
     return routes
 
 
 def _looking(app: APIRouter, workspace: Workspace) -> None:
+    async def settled() -> bool:
+        # on the event loop, not in a thread: it may wait for long
+        return await workspace.service.settle()
+
     @app.get("/api/session", response_model=schemas.SessionOut)
     def session() -> Any:
         """Facts of the session, and how far the first clustering is."""
@@ -83,10 +88,10 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
         return page_views.progress(workspace.service)
 
     @app.get("/api/labels", response_model=schemas.Labels)
-    def labels() -> Any:
+    def labels(fresh: Annotated[bool, Depends(settled)]) -> Any:
         """Clusters after all the answers so far."""
         service = workspace.service
-        fresh = service.settle()
+        service.model()
         found = service.session.labels()
         return schemas.Labels(
             ids=[str(i) for i in workspace.data.ids],
@@ -143,7 +148,11 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
 
 
 def _exporting(app: APIRouter, workspace: Workspace) -> None:
-    @app.get("/api/export/{form}", response_class=Response)
+    async def settled(form: str) -> None:
+        if form in MIME and form != "archive":
+            await workspace.service.settle()
+
+    @app.get("/api/export/{form}", response_class=Response, dependencies=[Depends(settled)])
     def export(form: str) -> Response:
         """Clusters or answers as a file: one of the session's `formats`."""
         service = workspace.service
@@ -156,8 +165,7 @@ def _exporting(app: APIRouter, workspace: Workspace) -> None:
         name = f"{exports.file_name(service.name)}-{'session' if form == 'archive' else part}"
         ascii_name = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
         headers = {"content-disposition": f'attachment; filename="{ascii_name}.{ending}"'}
-        if form != "archive":
-            service.settle()
+        service.model()
         if form == "archive":
             body = _archive(workspace)
         elif form == "folders":

@@ -10,7 +10,7 @@ import { listenToMap, showMap } from "./map.js";
 import { hideBanner } from "./messages.js";
 import { listenToName } from "./name.js";
 import { cancelOrRestart, prepare } from "./preparing.js";
-import { ask, setShape } from "./question.js";
+import { ask, restart, setShape } from "./question.js";
 import { state } from "./state.js";
 import { listenToSwipes } from "./swipes.js";
 import { takeBack } from "./takeback.js";
@@ -18,7 +18,7 @@ import { enter, onEnter } from "./views.js";
 import { closeZoom, zoom } from "./zoom.js";
 
 /** @type {Record<string, () => void>} */
-const ACTS = { skip, undo, redo, zoom, bad };
+const ACTS = { skip, undo, redo, zoom, bad, restart };
 
 /**
  * Show the clusters as walls or as a map.

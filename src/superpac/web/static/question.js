@@ -83,9 +83,33 @@ function drawThinking() {
   stage.className = "";
   const words = make("p", { cls: "thinking", role: "status", "aria-live": "polite" });
   stage.replaceChildren(words);
-  setTimeout(() => (words.textContent = "Thinking…")); // a screen reader announces only what changes later
+  setTimeout(() => (words.textContent ||= "Thinking…")); // a screen reader announces only what changes later
   byId("reason").textContent = "";
   for (const one of byId("answers").querySelectorAll("button")) one.disabled = true;
+}
+
+/**
+ * Say on the stage why nothing is computed any more, with what to do, or that it is again.
+ *
+ * @param {string} why empty while computing
+ */
+function drawStopped(why) {
+  const words = byId("stage").querySelector(".thinking");
+  const told = why || "Thinking…";
+  if (!words || words.textContent === told) return;
+  words.textContent = told;
+  words.classList.toggle("stopped", Boolean(why));
+  byId("stage").querySelector("[data-act=restart]")?.remove();
+  if (why) words.after(answerButton({ cls: "primary", "data-act": "restart" }, "Start again"));
+}
+
+/** Have the computing begun anew after it had stopped. */
+export async function restart() {
+  try {
+    state.info = await call("/api/again", {});
+  } catch (error) {
+    complain(error);
+  }
 }
 
 /**
@@ -124,7 +148,7 @@ function showFinished() {
  * @param {Reply} reply
  * @param {number} [since] when the person answered
  */
-export async function show({ question, finished }, since) {
+export async function show({ question, finished, stopped }, since) {
   const own = (turn += 1);
   state.finished = finished && !question;
   if (!question) {
@@ -147,6 +171,7 @@ export async function show({ question, finished }, since) {
   if (strip) drawStrip(question);
   else drawPair(question);
   byId("reason").textContent = question.reason;
+  if (stopped) banner(stopped); // questions ranked before it stopped are left
   press("shape", state.shape);
   state.shownAt = performance.now();
   const { item, others } = question;
@@ -199,6 +224,7 @@ async function think(since) {
           await show(reply, since);
           return;
         }
+        drawStopped(reply.stopped ?? "");
       } catch (error) {
         if (overtaken()) return;
         complain(error);

@@ -40,7 +40,9 @@ import { recall } from "./storage.js";
 /**
  * A question; or none because everything is settled (`finished`); or none yet because it is still being computed.
  *
- * @typedef {{ question: Question | null, finished: boolean }} Reply
+ * `stopped` says why nothing is computed any more.
+ *
+ * @typedef {{ question: Question | null, finished: boolean, stopped?: string }} Reply
  */
 
 /** @typedef {"same" | "different" | "unsure"} Answer */

@@ -1,0 +1,109 @@
+"""Acts: what a person did in one go, as the events that stand for it in the log.
+
+An act is written in a single append under the client's key: whole, or not at all. One event
+carries the key itself, several carry ``key/0``, ``key/1``, ... Read back, they tell what was said,
+so that a request that is sent again is known from another that borrowed its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from superpac.answers.events import Draft, Event, canonical
+
+SECOND, WITHDRAWN, DECIDED = "second", "withdrawn", "decided"
+"""Fields of notes on second opinions: the answer judged; the opinion taken back, or decided on."""
+
+IMPLIED = "implied"
+"""Part of an act's reasons: its pairs that were left out, since the others imply them."""
+
+CHOSEN = "chosen"
+"""Part of a retraction's reasons: a person chose this very event, and not the last one."""
+
+Said = tuple[object, ...]
+"""What an act says, apart from who did it and when; acts are the same if these are equal."""
+
+
+def answered(i: int, j: int, answer: str) -> Said:
+    """Say how two items compare."""
+    return ("answer", int(i), int(j), answer)
+
+
+def told(answers: Iterable[tuple[int, int, str]]) -> Said:
+    """Say several such things at once."""
+    return ("answers", *sorted((int(i), int(j), answer) for i, j, answer in answers))
+
+
+def took_back(seq: int | None) -> Said:
+    """Take back event `seq`, or one's last act."""
+    return ("undo", seq)
+
+
+def put_back() -> Said:
+    """Put back what was taken back last."""
+    return ("redo",)
+
+
+def decided(second: int, keep: str) -> Said:
+    """Settle a disagreement."""
+    return ("decide", int(second), keep)
+
+
+def noted(kind: str, body: Mapping[str, object]) -> Said:
+    """Say anything else that one event holds."""
+    return (kind, canonical({name: value for name, value in body.items() if name != "why"}))
+
+
+def said_in(events: Sequence[Event]) -> Said:
+    """Read what an act said from its events.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        All events of one act, in order.
+
+    Returns
+    -------
+    Said
+
+    Examples
+    --------
+    >>> said_in([Event(4, "answer", {"i": 3, "j": 8, "answer": "same"}, "", "k", "", None, "")])
+    ('answer', 3, 8, 'same')
+    >>> said_in([Event(5, "retract", {"seq": 4}, "", "k2", "", None, "")]) == took_back(None)
+    True
+    """
+    first = events[0]
+    body, why = first.body, first.body.get("why") or {}
+    if first.kind == "answer" and "group" in body:
+        pairs = [(e.body["i"], e.body["j"], e.body["answer"]) for e in events]
+        return told([*pairs, *(tuple(pair) for pair in why.get(IMPLIED, ()))])
+    if first.kind == "answer" or (first.kind == "note" and SECOND in body):
+        return answered(body["i"], body["j"], body["answer"])
+    if first.kind == "retract":
+        return took_back(body["seq"] if why.get(CHOSEN) else None)
+    if first.kind == "restore":
+        return put_back()
+    if first.kind == "note" and WITHDRAWN in body:
+        return took_back(None)
+    if first.kind == "note" and DECIDED in body:
+        return decided(body[DECIDED], body["keep"])
+    return noted(first.kind, body)
+
+
+def keyed(drafts: Sequence[Draft], key: str | None) -> list[Draft]:
+    """Give an act's events their keys.
+
+    Examples
+    --------
+    >>> two = [Draft("retract", {"seq": 1}), Draft("retract", {"seq": 2})]
+    >>> [draft.key for draft in keyed(two, "k")], [draft.key for draft in keyed(two[:1], "k")]
+    (['k/0', 'k/1'], ['k'])
+    """
+    if key is None:
+        return list(drafts)
+    several = len(drafts) > 1
+    return [
+        Draft(d.kind, d.body, d.annotator, f"{key}/{n}" if several else key, d.elapsed_ms)
+        for n, d in enumerate(drafts)
+    ]
