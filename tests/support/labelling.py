@@ -208,16 +208,16 @@ class Crowd:
     twice: list[tuple[object, ...]] = field(default_factory=list)  # pairs before two people at once
 
 
-def answer_together(server: LabelServer, people: int, each: int) -> Crowd:
+def answer_together(server: LabelServer, people: int, each: int, name: str = "person") -> Crowd:
     """Let people answer at a human pace, so many questions each."""
     crowd, shown, lock = Crowd(), {}, threading.Lock()
     truth = server.truth
 
     def person(number: int) -> None:
         rng = np.random.default_rng(number)
-        name = f"person {number}"
+        own = f"{name} {number}"
         with server.client() as client:
-            robot = Robot(client, truth, name)
+            robot = Robot(client, truth, own)
             time.sleep(rng.uniform(0, 1.5))
             robot.ask()
             for _ in range(each):
@@ -226,9 +226,9 @@ def answer_together(server: LabelServer, people: int, each: int) -> Crowd:
                 q = robot.question
                 pair = tuple(sorted((q["item"]["item"], q["others"][0]["item"])))
                 with lock:
-                    if shown.get(pair, name) != name:
-                        crowd.twice.append((pair, name, shown[pair]))
-                    shown[pair] = name
+                    if shown.get(pair, own) != own:
+                        crowd.twice.append((pair, own, shown[pair]))
+                    shown[pair] = own
                 time.sleep(rng.uniform(1.0, 2.0))  # people look before they answer
                 with lock:
                     shown.pop(pair, None)

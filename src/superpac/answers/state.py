@@ -20,6 +20,7 @@ from superpac.answers.links import SAME, UNSURE, Link, Pair, ordered, pair_of
 from superpac.answers.votes import Votes
 
 POSTPONED = 20  # a skipped pair comes back after this many further answers
+MOST_ASKED = 5  # times that one pair is asked at most: who has not agreed by then will not
 
 
 class Effect(Enum):
@@ -108,7 +109,7 @@ class State:
         self.votes = Votes()
         self.links: list[Link] = []
         self.unsure: dict[Pair, int] = {}
-        self._asked: set[Pair] = set()
+        self._times: dict[Pair, int] = {}
         self.constraints = Constraints(self.n, self.names)
 
     @property
@@ -150,7 +151,7 @@ class State:
             return Effect.TAKEN
         self.unsure.pop(pair, None)
         heard = self.counts_for(answer)
-        self._asked.add(pair)
+        self._times[pair] = self._times.get(pair, 0) + 1
         first = not self.votes.asked(heard.i, heard.j)
         if self.votes.take(heard):
             self.revision += 1
@@ -199,7 +200,28 @@ class State:
 
     def asked(self, i: int, j: int) -> bool:
         """Whether this very pair was answered "same" or "different", whatever it counted for."""
-        return ordered(i, j) in self._asked
+        return ordered(i, j) in self._times
+
+    def asked_enough(self, i: int, j: int) -> bool:
+        """Whether this very pair was answered so often that it is not asked any more.
+
+        Examples
+        --------
+        >>> said = [Link(n, 0, 3, ("same", "different")[n % 2]) for n in range(MOST_ASKED)]
+        >>> State.of(4, said).asked_enough(3, 0)
+        True
+        """
+        return self._times.get(ordered(i, j), 0) >= MOST_ASKED
+
+    def disputed(self) -> list[Pair]:
+        """Pairs that were asked enough and yet answered both ways."""
+        often = {pair for pair, times in self._times.items() if times >= MOST_ASKED}
+        said: dict[Pair, set[str]] = {}
+        for answer in self.answers if often else ():
+            pair = pair_of(answer)
+            if pair in often and answer.answer != UNSURE:
+                said.setdefault(pair, set()).add(answer.answer)
+        return sorted(pair for pair, words in said.items() if len(words) > 1)
 
     def askable(self, i: int, j: int) -> bool:
         """Whether a pair may be asked now: nothing implied, not unsure, not skipped just now."""

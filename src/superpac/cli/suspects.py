@@ -35,6 +35,8 @@ def _say(found: Suspects, name: str) -> None:
         for seq in seqs:
             common.say(f"    superpac undo {name} --seq {seq}", "bold")
 
+    for dispute in found.disputes:
+        common.say(f"{dispute.words}.")
     for c in found.contradictions:
         common.say(f"{c.words}.")
         more = len(c.resolves)
@@ -44,7 +46,7 @@ def _say(found: Suspects, name: str) -> None:
     for d in found.doubts:
         common.say(f"{d.words}. If it is:")
         take_back([d.answer.seq])
-    if not found.contradictions and not found.doubts:
+    if not (found.disputes or found.contradictions or found.doubts):
         common.say("No answer contradicts another, and none looks wrong.")
     for person, (count, rate) in found.people.items():
         common.say(f"{person or 'no name'}: {count} answers, about {rate:.1%} wrong.", "dim")

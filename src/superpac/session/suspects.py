@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log
 from typing import Any
 
@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
-from superpac.answers.links import DIFFERENT, SAME, Link, describe
+from superpac.answers.links import DIFFERENT, SAME, Link, Pair, describe, pair_of
 from superpac.answers.reliability import Reliability
-from superpac.answers.state import State
+from superpac.answers.state import State, counts
 
 DOUBTFUL = 0.3  # an answer this likely to be wrong is shown
 LIMIT = 60  # contradictions looked at
@@ -78,11 +78,34 @@ class Doubt:
 
 
 @dataclass(frozen=True)
+class Dispute:
+    """A pair that was answered both ways, as often as it is asked.
+
+    Attributes
+    ----------
+    i, j : int
+        The items.
+    same, different : int
+        How often each was said.
+    words : str
+        The dispute in a sentence.
+    """
+
+    i: int
+    j: int
+    same: int
+    different: int
+    words: str
+
+
+@dataclass(frozen=True)
 class Suspects:
     """What a person should look at again.
 
     Attributes
     ----------
+    disputes : tuple of Dispute
+        Pairs that are not asked any more.
     contradictions : tuple of Contradiction
         The cheapest to resolve first.
     doubts : tuple of Doubt
@@ -93,6 +116,7 @@ class Suspects:
         The same share for all.
     """
 
+    disputes: tuple[Dispute, ...]
     contradictions: tuple[Contradiction, ...]
     doubts: tuple[Doubt, ...]
     people: dict[str, tuple[int, float]]
@@ -105,6 +129,7 @@ class Suspects:
             return {name: value for name, value in link._asdict().items() if name != "confirm"}
 
         return {
+            "disputes": [asdict(dispute) for dispute in self.disputes],
             "contradictions": [
                 {
                     "words": c.words,
@@ -151,22 +176,40 @@ def find_suspects(state: State, reliability: Reliability) -> Suspects:
     """
     found = reliability
     names = state.names
-    contradictions = contradictions_of(state.answers, found, names)
+    disputed = set(state.disputed())
+    others = [link for link in state.answers if pair_of(link) not in disputed]
+    contradictions = contradictions_of(others, found, names)
     involved = {link.seq for c in contradictions for link in (c.answer, *c.cut, *c.chain)}
     doubts = [
         Doubt(link, chance, _doubt(link, chance, names))
-        for link in state.answers
+        for link in others
         if link.seq not in involved and (chance := found.wrong.get(link.seq, 0.0)) > DOUBTFUL
     ]
     people: dict[str, int] = {}
     for link in state.answers:
         people[link.annotator] = people.get(link.annotator, 0) + 1
     return Suspects(
+        tuple(_dispute(state, pair) for pair in sorted(disputed)),
         tuple(contradictions),
         tuple(sorted(doubts, key=lambda doubt: -doubt.chance)),
         {name: (people[name], found.by.get(name, found.rate)) for name in sorted(people)},
         found.rate,
     )
+
+
+def _dispute(state: State, pair: Pair) -> Dispute:
+    said = counts([answer for answer in state.answers if pair_of(answer) == pair])
+    i, j = pair
+    first, second = (state.names[i], state.names[j]) if state.names is not None else pair
+    words = (
+        f"{first} and {second} were called the same {_times(said[SAME])} and different "
+        f"{_times(said[DIFFERENT])}; they are not asked about any more"
+    )
+    return Dispute(i, j, said[SAME], said[DIFFERENT], words)
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def contradictions_of(

@@ -178,11 +178,14 @@ class Strategy(ABC):
         Returns
         -------
         list of Proposal
-            Fewer where fewer are left to ask; empty when nothing is.
+            Fewer where fewer are left to ask; empty when nothing is. A pair that was asked a few
+            times and is still disputed is never among them.
         """
         found: list[Proposal] = []
         placed: set[int] = set()
         for question in self._in_order(state, avoid):
+            if state.asked_enough(question.i, question.j):
+                continue
             if placed.isdisjoint((question.i, question.j)):
                 found.append(question)
                 placed.add(question.i)

@@ -228,7 +228,7 @@ def suspects(service: LabelService) -> dict[str, Any]:
     found = find_suspects(service.session.state, known).to_dict()
     links = [c[part] for c in found["contradictions"] for part in ("chain", "cut")]
     singles = [entry["answer"] for part in ("contradictions", "doubts") for entry in found[part]]
-    for link in (*singles, *(one for several in links for one in several)):
+    for link in (*found["disputes"], *singles, *(one for several in links for one in several)):
         link["ids"] = [str(service.data.ids[link[end]]) for end in ("i", "j")]
     return {**found, "seq": service.session.seq}
 

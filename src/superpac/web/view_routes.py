@@ -73,9 +73,9 @@ def router(workspace: Workspace) -> APIRouter:
 
 
 def _looking(app: APIRouter, workspace: Workspace) -> None:
-    async def settled() -> bool:
+    async def settled() -> None:
         # on the event loop, not in a thread: it may wait for long
-        return await workspace.service.settle()
+        await workspace.service.settle()
 
     @app.get("/api/session", response_model=schemas.SessionOut)
     def session() -> Any:
@@ -87,8 +87,8 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
         """How far the answers are."""
         return page_views.progress(workspace.service)
 
-    @app.get("/api/labels", response_model=schemas.Labels)
-    def labels(fresh: Annotated[bool, Depends(settled)]) -> Any:
+    @app.get("/api/labels", response_model=schemas.Labels, dependencies=[Depends(settled)])
+    def labels() -> Any:
         """Clusters after all the answers so far."""
         service = workspace.service
         service.model()
@@ -98,7 +98,7 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
             labels=found.tolist(),
             names=exports.cluster_names(service.session, found),
             seq=service.session.seq,
-            fresh=fresh,
+            fresh=service.session.fresh,
         )
 
     @app.get("/api/clusters")

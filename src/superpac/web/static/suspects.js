@@ -30,13 +30,29 @@ import { takeBackAll } from "./takeback.js";
  * @property {string} words
  */
 
+/**
+ * A pair that was answered both ways, as often as it is asked.
+ *
+ * @typedef {object} Dispute
+ * @property {number} i
+ * @property {number} j
+ * @property {[string, string]} ids
+ * @property {number} same
+ * @property {number} different
+ * @property {string} words
+ */
+
 /** @typedef {{ answer: Link, chance: number, words: string }} Doubt */
 /** @typedef {{ name: string, wrong: number }} Person */
 
 /**
  * Reply of GET /api/suspects.
  *
- * @typedef {{ contradictions: Contradiction[], doubts: Doubt[], people: Person[] }} Suspects
+ * @typedef {object} Suspects
+ * @property {Dispute[]} disputes
+ * @property {Contradiction[]} contradictions
+ * @property {Doubt[]} doubts
+ * @property {Person[]} people
  */
 
 const FIRST = 5; // shown before one asks for more
@@ -144,6 +160,23 @@ function contradiction(found) {
 }
 
 /**
+ * @param {Dispute} found
+ * @returns {HTMLElement}
+ */
+function dispute(found) {
+  const { i, j, ids, same, different } = found;
+  const between = make("span", { cls: "said", text: `same ${same}× · different ${different}×` });
+  const label = `Ask me again about ${ids.join(" and ")}`;
+  const again = make(
+    "div",
+    { cls: "remedy" },
+    make("span", { text: "Answered both ways, so it is not asked any more. Take answers back below, or say once more:" }),
+    button("Ask me again", () => askAbout(i, j), { "aria-label": label }),
+  );
+  return entry(found.words, [piece(i, ids[0]), between, piece(j, ids[1])], again);
+}
+
+/**
  * @param {Doubt} found
  * @returns {HTMLElement}
  */
@@ -178,7 +211,11 @@ function list(entries) {
 export async function showSuspects() {
   /** @type {Suspects} */
   const found = await call("/api/suspects");
-  const entries = [...found.contradictions.map(contradiction), ...found.doubts.map(doubt)];
+  const entries = [
+    ...found.disputes.map(dispute),
+    ...found.contradictions.map(contradiction),
+    ...found.doubts.map(doubt),
+  ];
   if (!entries.length) {
     byId("suspects").replaceChildren();
     return;
