@@ -238,7 +238,7 @@ def test_a_disk_that_fills_up_leaves_no_pieces(cache):
 def test_what_a_killed_writer_left_goes_after_an_hour(cache):
     cache.put("k", {"x": 1})
     assert cache.folder is not None
-    old, new = cache.folder / "superpac-a.draft", cache.folder / "superpac-b.draft"
+    old, new = cache.folder / ".superpac-a.draft", cache.folder / ".superpac-b.draft"
     old.write_text("")
     new.write_text("")
     os.utime(old, (0, 0))

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -28,6 +27,7 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
+from superpac.atomic_files import DRAFT, atomic_write
 from superpac.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ OFF = ("", "off")
 
 _FORMAT = 1
 _NAME = "superpac-{}.npz"  # no other file is ever read or deleted: the folder may hold a user's own
-_DRAFT = ".draft"
 _DRAFT_LIVES_S = 3600.0  # an older one was left by a process that was killed
 _COMPUTING = ("affinity", "graph", "strategies", "subspaces")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -64,14 +63,16 @@ class DiskCache:
 
     Examples
     --------
-    >>> import tempfile
-    >>> cache = DiskCache(tempfile.mkdtemp())
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> cache = DiskCache(folder.name)
     >>> cache.get("squares of 3") is None
     True
     >>> cache.get_or_make("squares of 3", lambda: {"x": np.arange(3) ** 2, "n": 3})["x"]
     array([0, 1, 4])
     >>> cache.get("squares of 3")["n"]
     3
+    >>> folder.cleanup()
     """
 
     def __init__(self, folder: str | Path | None = None, limit: int | None = None) -> None:
@@ -125,23 +126,12 @@ class DiskCache:
         members = _members(values)
         if self.folder is None or sum(array.nbytes for array in members.values()) > self.limit:
             return
-        draft: str | None = None
-        try:
+        # full, read-only, deleted under our hands, or something else has the file's name
+        with suppress(OSError, InputError):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path = self._path(self.folder, key)
-            # readable by its owner alone, and seen by others only when it is whole
-            handle, draft = tempfile.mkstemp(_DRAFT, f"{path.stem}.", self.folder)
-            with open(handle, "wb") as file:
+            with atomic_write(self._path(self.folder, key), sync=False) as file:
                 np.savez(file, **members)  # type: ignore[arg-type]
-            os.replace(draft, path)
-            draft = None
             self._prune(self.folder)
-        except OSError:  # full, read-only, or deleted under our hands
-            pass
-        finally:
-            if draft is not None:
-                with suppress(OSError):
-                    os.unlink(draft)
 
     def get_or_make(self, key: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
         """Give what is kept under a key; else make it and keep it.
@@ -168,10 +158,10 @@ class DiskCache:
 
         Examples
         --------
-        >>> import tempfile
+        >>> from tempfile import TemporaryDirectory
         >>> from scipy import sparse
-        >>> cache = DiskCache(tempfile.mkdtemp())
-        >>> cache.sparse("identity of 3", lambda: sparse.csr_array(np.eye(3))).nnz
+        >>> with TemporaryDirectory() as folder:
+        ...     DiskCache(folder).sparse("eye", lambda: sparse.csr_array(np.eye(3))).nnz
         3
         """
         return self.get_or_make(key, lambda: {"matrix": make()})["matrix"]
@@ -181,10 +171,10 @@ class DiskCache:
 
         Examples
         --------
-        >>> import tempfile
-        >>> cache = DiskCache(tempfile.mkdtemp())
-        >>> cache.part("digits").put("size", {"n": 1797})
-        >>> cache.get("digits: size")
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     DiskCache(folder).part("digits").put("size", {"n": 1797})
+        ...     DiskCache(folder).get("digits: size")
         {'n': 1797}
         """
         return CachePart(self, about)
@@ -210,7 +200,7 @@ class DiskCache:
             with suppress(OSError):
                 path.unlink()
             total -= size
-        for path in folder.glob(f"superpac-*{_DRAFT}"):
+        for path in folder.glob(f".superpac-*{DRAFT}"):
             with suppress(OSError):
                 if now - path.stat().st_mtime > _DRAFT_LIVES_S:
                     path.unlink()

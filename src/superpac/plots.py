@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from superpac.atomic_files import stream_of, write_whole
 from superpac.errors import InputError
 from superpac.optional import require
-from superpac.session.exports import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ COLOURS = (
     *("#56B4E9", "#B8A800", "#555555", "#7A3E9D", "#8C564B"),
 )
 TILE = 48
+_LOOK: Mapping[str, Any] = {"dpi": 110, "bbox_inches": "tight", "facecolor": "white"}
 
 
 def colour(k: int) -> str:
@@ -52,12 +53,28 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _save(figure: Figure, path: str | Path) -> Path:
-    """Write a figure, making its folder."""
+def save_figure(figure: Figure, path: str | Path, *, private: bool = True, **how: Any) -> Path:
+    """Write a figure, making its folder.
+
+    Parameters
+    ----------
+    figure : Figure
+        What was drawn.
+    path : path
+        Where to; its ending decides the format, PNG without one.
+    private : bool, default=True
+        Whether only its owner may read it.
+    **how
+        Passed on to ``Figure.savefig``.
+
+    Returns
+    -------
+    Path
+    """
     form, content = check_format(path), BytesIO()
-    figure.savefig(content, format=form, dpi=110, bbox_inches="tight", facecolor="white")
-    target = Path(path) if Path(path).suffix else Path(f"{path}.{form}")
-    return write_whole(target, content.getvalue())
+    figure.savefig(content, format=form, **how)
+    named = Path(path).suffix or stream_of(path) is not None
+    return write_whole(path if named else f"{path}.{form}", content.getvalue(), private=private)
 
 
 def draw_clusters(
@@ -124,7 +141,7 @@ def draw_clusters(
     scatter.set_axis_off()
     scatter.set_title("all items (spectral embedding)", fontsize=10, loc="left")
     figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-    return _save(figure, path)
+    return save_figure(figure, path, **_LOOK)
 
 
 def flatten(rows: NDArray) -> NDArray[np.float64]:
@@ -181,4 +198,4 @@ def draw_curves(
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     axes.set_title(title, loc="left", fontweight="bold")
-    return _save(figure, path)
+    return save_figure(figure, path, **_LOOK)

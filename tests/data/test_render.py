@@ -6,7 +6,7 @@ from PIL import Image
 
 from superpac.data import Dataset, load
 from superpac.data.overview import contact_sheet, facts, save_picture
-from superpac.errors import InputError, StoreError
+from superpac.errors import InputError
 
 
 def test_pixels_are_upright_enlarged_and_unsmoothed():
@@ -136,5 +136,5 @@ def test_contact_sheet_and_facts(tmp_path):
     with pytest.raises(InputError, match=r"\.png"):
         save_picture(sheet, tmp_path / "a.docx")
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be written"):
         save_picture(sheet, tmp_path / "file" / "a.png")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from superpac.cli import common
+from superpac.errors import InputError
 from superpac.session.spec import DEFAULT_AFFINITY
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def cluster(
             "--output",
             "-o",
             callback=common.check_file,
-            help="Write item and cluster here, as CSV.",
+            help="Write item and cluster here, as CSV; - is standard output.",
         ),
     ] = None,
     plot: common.PlotOption = None,
@@ -48,6 +49,9 @@ def cluster(
     from superpac.session.exports import write_labels
     from superpac.session.problem import build_affinity
 
+    piped = common.is_standard_output(output)
+    if piped and as_json:
+        raise InputError("--json and -o - both want standard output; give -o a file.")
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
             items = common.read_data(
@@ -85,7 +89,7 @@ def cluster(
     if as_json:
         common.print_json(result)
     else:
-        _say(result)
+        _say(result, aside=piped)
 
 
 def _draw(
@@ -128,14 +132,15 @@ def _headline(result: dict[str, Any]) -> str:
     return words
 
 
-def _say(result: dict[str, Any]) -> None:
-    common.say(_headline(result), "bold")
+def _say(result: dict[str, Any], aside: bool) -> None:
+    common.say(_headline(result), "bold", stderr=aside)
     took = ", ".join(f"{name} {s:.1f} s" for name, s in result["seconds"].items())
-    common.say(f"{result['affinity']}, {result['components']} component(s); {took}")
+    common.say(f"{result['affinity']}, {result['components']} component(s); {took}", stderr=aside)
     if result["ari"] is not None:
         common.say(
-            f"error {100 * result['error']:.1f}%  ARI {result['ari']:.3f}  NMI {result['nmi']:.3f}"
+            f"error {100 * result['error']:.1f}%  ARI {result['ari']:.3f}  NMI {result['nmi']:.3f}",
+            stderr=aside,
         )
     for what in ("output", "plot"):
         if what in result:
-            common.say(f"Written: {result[what]}")
+            common.say(f"Written: {result[what]}", stderr=aside)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from superpac import atomic_files
+from superpac.atomic_files import stream_of
 from superpac.errors import InputError
 from superpac.session.spec import AUTO
 
@@ -48,16 +50,22 @@ def check_folder(path: Path | None) -> Path | None:
 
 def check_file(path: Path | None) -> Path | None:
     """Refuse a file that cannot be written, before the work begins."""
-    if path is not None:
-        if path.is_dir():
-            raise InputError(f"{path} cannot be written: it is a folder; name a file in it.")
+    if path is not None and stream_of(path) is None:
+        atomic_files.check_file(path)
         check_folder(path.parent)
     return path
+
+
+def is_standard_output(path: Path | None) -> bool:
+    """Whether a file to write is standard output, where nothing else should appear then."""
+    return path is not None and stream_of(path) == atomic_files.STANDARD_OUTPUT
 
 
 def check_picture(path: Path | None) -> Path | None:
     """Refuse a picture that cannot be drawn or written, before the work begins."""
     if path is not None:
+        if is_standard_output(path):
+            raise InputError(f"{path}: a picture is not written to standard output; name a file.")
         from superpac.plots import check_format
 
         check_format(path)

@@ -228,7 +228,9 @@ def undo(
 
 def export(
     session: common.SessionArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write; - is standard output.")
+    ],
     form: Annotated[
         str | None,
         typer.Option(
@@ -251,7 +253,7 @@ def export(
             kept.export_archive(session, output)
         else:
             exports.export(load_session(kept, session, data), output, form)
-    common.say(f"Written: {output}")
+    common.say(f"Written: {output}", stderr=common.is_standard_output(output))
 
 
 def import_(

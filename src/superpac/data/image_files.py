@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -38,24 +39,68 @@ def raster_suffixes() -> frozenset[str]:
     return frozenset(s for s, f in Image.EXTENSION.items() if f in formats)
 
 
-def _open_plain(path: str, flags: int) -> int:
-    # A link or a pipe put in a file's place after the folder was read must not be followed.
-    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    return os.open(path, flags | extra | getattr(os, "O_BINARY", 0))
-
-
 @contextmanager
-def _open_file(path: Path) -> Iterator[IO[bytes]]:
-    with open(path, "rb", opener=_open_plain) as file:
+def open_plain(path: Path) -> Iterator[IO[bytes]]:
+    """Open a plain file whose path was resolved when its folder was read, without following links.
+
+    Whatever became a link or a pipe since, the file or a folder on the way to it, leads elsewhere
+    and is refused; a pipe is not waited for.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder).resolve()
+    ...     _ = (place / "a").write_text("inside")
+    ...     (place / "b").symlink_to("a")
+    ...     with open_plain(place / "a") as file:
+    ...         print(file.read())
+    ...     with open_plain(place / "b") as file:
+    ...         pass
+    Traceback (most recent call last):
+    superpac.errors.DataError: ...b: not a plain file, or a link is on the way to it; ...
+    """
+    other = (
+        f"{path}: not a plain file, or a link is on the way to it; put the file itself back there."
+    )
+    with reading(path, "a file"):
+        try:
+            handle = _step_by_step(path)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+                raise DataError(other) from error
+            raise
+    with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise DataError(f"{path}: not a plain file; give an image file.")
+            raise DataError(other)
         yield file
+
+
+def _step_by_step(path: Path) -> int:
+    """Open a file, one part of its path after the other, none of them a link."""
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+    if (
+        os.open not in os.supports_dir_fd
+    ):  # Windows, where making a link is an administrator's right
+        return os.open(path, flags)
+    place = Path(os.path.abspath(path))
+    # where the system can, going through a folder takes no right to list it
+    through = os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_PATH", os.O_RDONLY)
+    here = os.open(place.anchor, through)
+    try:
+        for part in place.parts[1:-1]:
+            below = os.open(part, through, dir_fd=here)
+            os.close(here)
+            here = below
+        return os.open(place.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=here)
+    finally:
+        os.close(here)
 
 
 @contextmanager
 def opened(path: Path, limit_pixels: int = LIMIT_PIXELS) -> Iterator[Image.Image]:
     """Open an image, header only; anything but a raster image within the limit is refused."""
-    with reading(path, "an image"), _open_file(path) as file:
+    with reading(path, "an image"), open_plain(path) as file:
         try:
             image = Image.open(file, formats=raster_formats())
         except UnidentifiedImageError as error:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from superpac.atomic_files import output
 from superpac.data import render
 from superpac.data.dataset import Dataset
-from superpac.errors import InputError, StoreError
+from superpac.errors import InputError
+
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 
 
 def facts(data: Dataset) -> list[tuple[str, str]]:
@@ -78,16 +79,8 @@ def contact_sheet(data: Dataset, points: int | None = None) -> Image.Image:
 def save_picture(image: Image.Image, path: Path) -> Path:
     """Write a picture in the format of its extension; an existing file is replaced whole."""
     suffix = path.suffix.lower()
-    if suffix not in (".png", ".jpg", ".jpeg", ".webp"):
+    if suffix not in _FORMATS:
         raise InputError(f"{path}: pictures are written as .png, .jpg or .webp; name it so.")
-    draft = path.with_name(f".{path.stem}.{secrets.token_hex(4)}{suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            image.save(draft)
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror or error}).") from error
+    with output(path, private=False) as file:
+        image.save(file, _FORMATS[suffix])
     return path

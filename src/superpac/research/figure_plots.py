@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy.stats import t as student
 
 from superpac.array_types import FloatArray
-from superpac.plots import COLOURS
+from superpac.plots import COLOURS, save_figure
 from superpac.research.results import Results
 from superpac.research.statistics import answered
 
@@ -48,14 +48,12 @@ def draw_figure(results: Results, layout: Layout, folder: str | Path) -> list[Pa
     figure = _time(results, layout) if layout["layout"] == "time" else _curves(results, layout)
     if figure is None:
         return []
-    root = Path(folder)
-    root.mkdir(parents=True, exist_ok=True)
-    paths = [root / f"{layout['name']}.{ending}" for ending in ("png", "svg")]
+    png, svg = (Path(folder) / f"{layout['name']}.{ending}" for ending in ("png", "svg"))
     # A fixed salt and no date: the same results give the same files.
     with matplotlib.rc_context({"svg.hashsalt": layout["name"], "svg.fonttype": "none"}):
-        figure.savefig(paths[0], dpi=130, facecolor="white")
-        figure.savefig(paths[1], facecolor="white", metadata={"Date": None})
-    return paths
+        save_figure(figure, png, private=False, dpi=130, facecolor="white")
+        save_figure(figure, svg, private=False, facecolor="white", metadata={"Date": None})
+    return [png, svg]
 
 
 def style_of(layout: Layout) -> dict[str, dict[str, Any]]:

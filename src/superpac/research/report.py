@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import Environment, PackageLoader
 
+from superpac.atomic_files import write_whole
 from superpac.research import statistics as st
 from superpac.research.claims import Claim, judge
 from superpac.research.figure_plots import draw_figure
@@ -66,11 +67,8 @@ def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
         hours=results.table["cpu_seconds"].sum() / 3600,
         costs=costs(results),
     )
-    root.mkdir(parents=True, exist_ok=True)
-    (root / "claims.md").write_text(claims_table(claims), encoding="utf-8")
-    target = root / "report.html"
-    target.write_text(text, encoding="utf-8")
-    return target
+    write_whole(root / "claims.md", claims_table(claims).encode(), private=False)
+    return write_whole(root / "report.html", text.encode(), private=False)
 
 
 def claims_table(claims: Sequence[Claim]) -> str:

@@ -19,6 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from superpac.atomic_files import output
 from superpac.errors import ConflictError, DataError, NotFoundError
 
 if TYPE_CHECKING:
@@ -179,10 +180,8 @@ def write_results(path: str | Path, rows: list[Row], meta: Mapping[str, Any]) ->
     table = pa.table(columns, schema=_schema())
     text = json.dumps({"format": FORMAT, **meta}).encode()
     table = table.replace_schema_metadata({META: text})
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    pq.write_table(table, draft, compression="zstd", compression_level=9)
-    draft.replace(target)
+    with output(target, private=False) as file:
+        pq.write_table(table, file, compression="zstd", compression_level=9)
     return target
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from scipy.stats import beta
 
 from superpac.array_types import FloatArray
 from superpac.errors import InputError
+from superpac.plots import save_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -403,7 +405,7 @@ def draw(path: str | PathLike[str], *, n_samples: int = 3000, seed: int = 0) -> 
     left, right = figure.subplots(1, 2)
     _draw_theorem(left, n_samples, seed)
     _draw_corollary(right, n_samples, seed)
-    figure.savefig(path, dpi=150)
+    save_figure(figure, Path(path), private=False, dpi=150)
 
 
 def _draw_theorem(axes: Axes, n_samples: int, seed: int) -> None:

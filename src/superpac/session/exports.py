@@ -7,7 +7,6 @@ import io
 import json
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from superpac.answers.history import History
 from superpac.answers.state import State
 from superpac.array_types import IntArray
+from superpac.atomic_files import output_folder, write_whole
 from superpac.errors import InputError
 from superpac.optional import require
 
@@ -65,28 +65,6 @@ def neutral(cell: object) -> str:
     if isinstance(cell, str) and text.startswith(RISKY):
         return "'" + text
     return text
-
-
-def write_whole(path: str | Path, content: bytes) -> Path:
-    """Write a file next to its place, sync it and move it there, so that no half file is seen."""
-    target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InputError(
-            f"{target} cannot be written: {error.strerror or error}; choose another place."
-        ) from None
-    return target
 
 
 def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
@@ -286,27 +264,37 @@ def write_folders(
     -------
     Path
     """
-    root = Path(path)
     if how not in ("link", "copy"):
         raise InputError(f"Items are written as 'link' or 'copy'. Got {how!r} instead.")
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        if any(root.iterdir()):
-            raise InputError(f"{root} is not empty; name a new folder.")
+    from superpac.data.image_files import open_plain
+
+    paths = session.data.paths
+    with output_folder(path) as root:
         for i, place in folder_names(session):
             target = root / place
             target.parent.mkdir(exist_ok=True)
-            if session.data.paths is None:
-                session.data.draw(i).save(target, "PNG")
-            elif how == "link":
-                target.symlink_to(Path(session.data.paths[i]).resolve())
+            if paths is not None and how == "link":
+                with open_plain(paths[i]):  # what has become a link leads nobody knows where
+                    target.symlink_to(paths[i])
             else:
-                shutil.copyfile(session.data.paths[i], target)
-    except OSError as error:
-        raise InputError(
-            f"{root} cannot be written: {error.strerror or error}; choose another place."
-        ) from None
-    return root
+                with open(target, "xb") as file:
+                    _copy(session.data, i, file)
+                    file.flush()
+                    os.fsync(file.fileno())
+    return Path(path)
+
+
+def _copy(data: Dataset, item: int, target: IO[bytes]) -> None:
+    """Write an item's own file, or the picture of an item that has none."""
+    if data.paths is None:
+        picture = io.BytesIO()  # a zip is written from the front to the back, a PNG is not
+        data.draw(item).save(picture, "PNG")
+        target.write(picture.getvalue())
+    else:
+        from superpac.data.image_files import open_plain
+
+        with open_plain(data.paths[item]) as file:
+            shutil.copyfileobj(file, target)
 
 
 def folders_zip(session: Labelled, target: IO[bytes]) -> None:
@@ -315,12 +303,8 @@ def folders_zip(session: Labelled, target: IO[bytes]) -> None:
         for i, place in folder_names(session):
             entry = zipfile.ZipInfo(place)
             entry.external_attr = 0o600 << 16
-            if session.data.paths is None:
-                buffer = io.BytesIO()
-                session.data.draw(i).save(buffer, "PNG")
-                bundle.writestr(entry, buffer.getvalue())
-            else:
-                bundle.writestr(entry, Path(session.data.paths[i]).read_bytes())
+            with bundle.open(entry, "w") as file:
+                _copy(session.data, i, file)
 
 
 def file_name(text: str) -> str:

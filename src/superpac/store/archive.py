@@ -18,8 +18,8 @@ from typing import IO, Any
 
 from superpac.answers.events import Draft, check_draft, check_info, check_text
 from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
+from superpac.atomic_files import atomic_write, stream_of
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
-from superpac.store.atomic_files import atomic_write
 from superpac.store.failures import StoreFailure
 
 VERSION = 1
@@ -32,7 +32,7 @@ _FIELDS = frozenset(Event.__dataclass_fields__)
 
 def write(path: Path, info: SessionInfo, events: Sequence[Event], *, overwrite: bool) -> Path:
     """Write the archive next to its final place and rename it there."""
-    if path.exists() and not overwrite:
+    if path.exists() and not overwrite and stream_of(path) is None:
         raise ConflictError(f"{path} is already there; name another file, or ask to overwrite it.")
     last = events[-1].hash if events else info.genesis()
     manifest = {
@@ -43,7 +43,7 @@ def write(path: Path, info: SessionInfo, events: Sequence[Event], *, overwrite: 
     }
     try:
         with (
-            atomic_write(path) as file,
+            atomic_write(path, streams=True) as file,
             zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle,
         ):
             bundle.writestr(_entry(_MANIFEST), canonical(manifest) + "\n")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from superpac.atomic_files import atomic_write
 from superpac.data.benchmarks import data_folder
 from superpac.data.catalogue import CATALOGUE
 from superpac.errors import DataError, InputError, NotFoundError, StoreError
@@ -87,18 +87,11 @@ def _readers(name: str) -> dict[str, Callable[[Path], Arrays]]:
 
 
 def _write(path: Path, arrays: Arrays) -> Path:
-    """Write beside the target and rename, so that nobody ever reads half a file."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    """Write a benchmark's file; others may read it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(draft, "xb") as file:
-                np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
+        with atomic_write(path, private=False) as file:
+            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     except OSError as error:
         raise StoreError(
             f"{path}: cannot be written ({error.strerror or error}); "
