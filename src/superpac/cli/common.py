@@ -16,6 +16,7 @@ import typer
 from superpac import atomic_files
 from superpac.atomic_files import stream_of
 from superpac.errors import InputError
+from superpac.safe_text import as_it_was, well_formed
 from superpac.session.spec import AUTO
 
 if TYPE_CHECKING:
@@ -186,12 +187,15 @@ def read_data(
 
 def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | bool]]:
     """Load what the data options describe, with what a session notes down to load it again."""
-    from superpac.session.item_names import remember
-
     items = read_data(what, **options)
-    remember(items)
     where = str(Path(what).resolve()) if Path(what).exists() else what
-    return items, {"what": where, **{name: given for name, given in options.items() if given}}
+    given = {name: value for name, value in options.items() if value}
+    return items, {"what": well_formed(where), **given}
+
+
+def source_path(noted: str) -> str:
+    """Path that `read_source` noted down; sessions of before have it as it is."""
+    return noted if Path(noted).exists() else as_it_was(noted)
 
 
 class Stages:

@@ -45,6 +45,7 @@ def label(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Answer questions about DATA in the browser; run it again to go on."""
+    from superpac.session.item_names import remember
     from superpac.web import security
     from superpac.web.server import bind, serve
     from superpac.web.workspace import Workspace, check_spec, find_or_create
@@ -58,6 +59,7 @@ def label(
     check_spec(spec, items)
     with opened(store, create=True) as kept:
         log, resumed = find_or_create(kept, items, spec, name, source)
+        items = remember(items, log.info)
         sock = bind(address, port)
         shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
         workspace = Workspace(items, kept, log, shared=shared, overlap=overlap)

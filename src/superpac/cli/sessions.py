@@ -53,12 +53,15 @@ def opened(given: str | None, *, read_only: bool = False, create: bool = False) 
 def load_session(store: Store, name: str, data: str | None = None) -> Session:
     """Open a session; its data are read when first needed."""
     from superpac.cache import DiskCache
+    from superpac.session.item_names import remember
     from superpac.session.session import Session
 
     log = store.open(name)
     source = log.info.source
     recipe = dict(source) if isinstance(source, dict) else {"what": source}
     what = data or recipe.get("what")
+    if not data and isinstance(what, str):
+        what = common.source_path(what)
     # what an archive from elsewhere says is not trusted to be of the right kind
     options: dict[str, Any] = {
         option: value
@@ -69,7 +72,7 @@ def load_session(store: Store, name: str, data: str | None = None) -> Session:
     def read() -> Dataset:
         if not isinstance(what, str) or not what:
             raise InputError(f"Where are the data of {name!r}? Say it with --data.")
-        return common.read_source(what, **options)[0]
+        return remember(common.read_data(what, **options), log.info)
 
     return Session.open(read, log, cache=DiskCache())
 
@@ -92,6 +95,7 @@ def new(
 ) -> None:
     """Begin a session on DATA."""
     from superpac.cache import DiskCache
+    from superpac.session.item_names import remember
     from superpac.session.session import Session
 
     items, source = common.read_source(
@@ -112,6 +116,7 @@ def new(
             progress=progress,
             cache=DiskCache(),
         )
+        remember(items, made.log.info)
     common.say(f"Session {made.log.info.name!r} is ready: superpac ask {made.log.info.name}")
 
 

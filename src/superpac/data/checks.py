@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superpac.errors import DataError, NotFoundError, SuperpacError
+from superpac.safe_text import encodable
 
 LIMIT_BYTES = 8 * 2**30
 """Largest array read from a compressed file; a 1 MB archive may claim to hold a terabyte."""
@@ -223,4 +224,4 @@ def _as_text(value: Any) -> str:
         return ""
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="backslashreplace")
-    return str(value)
+    return encodable(str(value))

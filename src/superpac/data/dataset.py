@@ -18,6 +18,7 @@ from superpac.data import render
 from superpac.data.checks import as_ids, as_labels, as_points
 from superpac.data.image_files import LIMIT_PIXELS
 from superpac.errors import DataError, InputError
+from superpac.safe_text import as_it_was, encodable
 
 Kind = Literal["image", "table", "vector"]
 
@@ -49,7 +50,7 @@ class Dataset:
     columns : tuple of D str, optional
         Column names.
     paths : tuple of n paths, optional
-        Original image files.
+        Original image files, without links in any part of the path: none is followed later.
     default_dim : int, optional
         Subspace dimension that the literature uses for this data.
     extras : mapping of str to array
@@ -60,6 +61,9 @@ class Dataset:
         Where the points came from; errors name it.
     limit_pixels : int
         Largest original image that `draw` decodes.
+    by_content : bool
+        Whether points are known by their values alone, as files that people may rename: names do
+        not count in the `fingerprint` then.
 
     Examples
     --------
@@ -85,9 +89,10 @@ class Dataset:
     shown: NDArray | None = None
     source: str = "array"
     limit_pixels: int = LIMIT_PIXELS
+    by_content: bool = False
 
     def __post_init__(self) -> None:
-        columns = None if self.columns is None else tuple(str(c) for c in self.columns)
+        columns = None if self.columns is None else tuple(encodable(str(c)) for c in self.columns)
         X = as_points(self.X, self.source, columns)
         n, dim = X.shape
         if columns is not None and len(columns) != dim:
@@ -107,6 +112,7 @@ class Dataset:
             "ids": _read_only(as_ids(self.ids, n, self.source)),
             "y": y if y is None else _read_only(y),
             "class_names": names,
+            "name": encodable(self.name),
             "kind": kind,
             "image_shape": _check_shape(self.image_shape, kind, dim, self.source),
             "columns": columns,
@@ -126,7 +132,7 @@ class Dataset:
         if self.class_names is None:
             return as_labels(self.y, n, self.source)
         y = np.asarray(self.y)
-        names = tuple(str(c) for c in self.class_names)
+        names = tuple(encodable(str(c)) for c in self.class_names)
         if y.shape != (n,) or y.dtype.kind not in "iu":
             raise DataError(
                 f"{self.source}: labels must be {n} integers where class names are given; "
@@ -154,12 +160,51 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over shape, type and bytes of the points and over their ids, in row order."""
-        stored = self.X.astype(self.X.dtype.newbyteorder("<"), copy=False)
+        """SHA-256 over the points in row order, and over their ids unless known by content."""
+        return self._digest(None if self.by_content else self.ids.tolist())
+
+    @cached_property
+    def named_fingerprint(self) -> str:
+        """Fingerprint that the first releases gave a folder of images: file names counted."""
+        return self._digest([as_it_was(name) for name in self.ids.tolist()])
+
+    def _digest(self, names: list[str] | None) -> str:
+        stored = _little_endian(self.X)
         digest = hashlib.sha256(json.dumps([stored.shape, stored.dtype.str]).encode())
         digest.update(np.ascontiguousarray(stored).data)
-        digest.update(json.dumps(self.ids.tolist()).encode())
+        if names is not None:
+            digest.update(json.dumps(names).encode())
         return digest.hexdigest()
+
+    @cached_property
+    def contents(self) -> tuple[str, ...]:
+        """Sixteen digits for each point, the same for equal values: how a renamed file is found."""
+        values = _little_endian(self.X if self.shown is None else self.shown)
+        kind = values.dtype.str.encode()
+        return tuple(
+            hashlib.sha256(kind + np.ascontiguousarray(row).tobytes()).hexdigest()[:16]
+            for row in values
+        )
+
+    def in_order(self, rows: ArrayLike) -> Dataset:
+        """Return the same points in another order, to the last bit as if they had been read in it.
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Every row number once.
+
+        Examples
+        --------
+        >>> data = Dataset([[1.0, 5.0], [2.0, 3.0], [4.0, 4.0]]).standardised()
+        >>> data.in_order([2, 0, 1]).ids.tolist()
+        ['2', '0', '1']
+        """
+        part = self.subset(rows)
+        if part.shown is None:
+            return part
+        # Means are sums over the rows, whose last bits depend on their order.
+        return replace(part, X=part.shown, shown=None).standardised()
 
     def points(self) -> NDArray[np.float64]:
         """Return a fresh ``float64`` copy of the points, for computing.
@@ -331,6 +376,10 @@ def _read_only(array: NDArray) -> NDArray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def _little_endian(values: NDArray) -> NDArray:
+    return values.astype(values.dtype.newbyteorder("<"), copy=False)
 
 
 def _check_shape(

@@ -79,9 +79,7 @@ def open_plain(path: Path) -> Iterator[IO[bytes]]:
 def _step_by_step(path: Path) -> int:
     """Open a file, one part of its path after the other, none of them a link."""
     flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
-    if (
-        os.open not in os.supports_dir_fd
-    ):  # Windows, where making a link is an administrator's right
+    if os.open not in os.supports_dir_fd:  # Windows: making a link takes an administrator
         return os.open(path, flags)
     place = Path(os.path.abspath(path))
     # where the system can, going through a folder takes no right to list it

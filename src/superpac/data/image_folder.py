@@ -15,6 +15,7 @@ from superpac.data import image_files
 from superpac.data.checks import check_size, reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, InputError
+from superpac.safe_text import well_formed
 
 Size = int | tuple[int, int]
 
@@ -56,10 +57,12 @@ def load_images(
 
     Hidden files and files that are no images by their extension are passed over, links that lead
     out of the folder are refused. ``labels="folders"`` takes the name of each image's own folder as
-    its true class; ids are the paths below `folder` unless given.
+    its true class. Ids are the paths below `folder` unless given; images are known by their content
+    then, and files may be renamed.
     """
     found = find_images(folder)
-    names = [f.relative_to(folder).as_posix() for f in found]
+    # A file name may be any bytes; the page, exports and terminals need text.
+    names = [well_formed(f.relative_to(folder).as_posix()) for f in found]
     # Resolved, so that a link put in a file's place later is seen as one and not followed.
     files = [f.resolve() for f in found]
     target = None if size is None else check_target(size)
@@ -76,6 +79,7 @@ def load_images(
         paths=tuple(files),
         source=str(folder),
         limit_pixels=limit_pixels,
+        by_content=ids is None,
     )
 
 

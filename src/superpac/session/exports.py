@@ -21,6 +21,7 @@ from superpac.array_types import IntArray
 from superpac.atomic_files import output_folder, write_whole
 from superpac.errors import InputError
 from superpac.optional import require
+from superpac.safe_text import encodable
 
 if TYPE_CHECKING:
     from superpac.data import Dataset
@@ -192,7 +193,7 @@ def as_coco(session: Labelled) -> bytes:
     for i, name in enumerate(data.ids):
         if i in session.state.bad:
             continue
-        place = str(name) if data.paths is None else str(data.paths[i])
+        place = str(name) if data.paths is None else encodable(str(data.paths[i]))
         height, width = (int(s) for s in shape[:2])
         images.append({"id": i, "file_name": place, "height": height, "width": width})
         mark = {"id": i + 1, "image_id": i, "category_id": int(labels[i]), "iscrowd": 0}
@@ -233,7 +234,8 @@ def folder_names(session: Labelled) -> list[tuple[int, str]]:
         if i in session.state.bad:
             continue
         paths = session.data.paths
-        last = str(name).replace("\\", "/").split("/")[-1]
+        # an id may be a path of any system; a backslash in a file's own name is no separator
+        last = (str(name).replace("\\", "/") if paths is None else str(name)).split("/")[-1]
         suffix = ".png" if paths is None else ""
         stem = file_name(last)
         place = f"{folders[int(labels[i])]}/{stem}{suffix}"

@@ -1,7 +1,8 @@
 """What people call the items of a session, without reading the data each time.
 
-A log knows items by number. Commands that read the data keep the names in the cache, under the
-data's fingerprint, which covers the names; so reading answers needs no data.
+A log knows items by number. Commands that read the data keep the names in the cache, as they are,
+for this session; so reading answers needs no data. A session on files also noted down the names
+that they had when it began.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from superpac.cache import CachePart, DiskCache
+from superpac.session.known_items import as_items_of, first_names
 
 if TYPE_CHECKING:
     from superpac.answers.events import SessionInfo
@@ -40,19 +42,35 @@ class ItemNames:
     @cached_property
     def _names(self) -> list[str]:
         if "data" not in vars(self._session):
-            kept = _kept(self._info.fingerprint).get("names")
-            if kept is not None:
-                names: list[str] = kept["names"]
+            kept = _kept(self._info).get("names")
+            names: list[str] | None = first_names(self._info) if kept is None else kept["names"]
+            if names is not None:
                 return names
         return [str(name) for name in self._session.data.ids]
 
 
-def remember(data: Dataset) -> None:
-    """Keep the names of items for commands that read the log alone."""
-    _kept(data.fingerprint).get_or_make(
-        "names", lambda: {"names": [str(name) for name in data.ids]}
-    )
+def remember(data: Dataset, info: SessionInfo) -> Dataset:
+    """Keep the names of a session's items for commands that read the log alone; gives the items.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data, in any order that the session takes.
+    info : SessionInfo
+        What the session is.
+
+    Returns
+    -------
+    Dataset
+        The items in the session's order.
+    """
+    items = as_items_of(data, info)
+    names = {"names": [str(name) for name in items.ids]}
+    part = _kept(info)
+    if part.get("names") != names:
+        part.put("names", names)
+    return items
 
 
-def _kept(fingerprint: str) -> CachePart:
-    return DiskCache().part(f"items of {fingerprint}")
+def _kept(info: SessionInfo) -> CachePart:
+    return DiskCache().part(f"items of {info.id} {info.fingerprint}")

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from superpac.answers.events import SessionInfo, canonical
 from superpac.answers.log import Log, no_clock, timestamp
+from superpac.session.known_items import noted
 from superpac.session.spec import Spec
 
 if TYPE_CHECKING:
@@ -100,6 +101,6 @@ def describe(
         created_at=timestamp(datetime.now(UTC) if kept else no_clock()),
         fingerprint=data.fingerprint,
         n_items=len(data),
-        source=source or data.source,
+        source=noted(data, source),
         spec=plain,
     )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from superpac.answers.events import SessionInfo
 from superpac.answers.links import ordered
 from superpac.answers.log import Log, MemoryLog
 from superpac.answers.state import State
@@ -19,6 +18,7 @@ from superpac.array_types import IntArray
 from superpac.errors import InputError
 from superpac.session.answer_book import AnswerBook
 from superpac.session.item_names import ItemNames
+from superpac.session.known_items import as_items_of
 from superpac.session.progress import progress_of
 from superpac.session.questions import Labelling, Question, Receipt, Store, describe
 from superpac.session.spec import AUTO, Spec
@@ -189,8 +189,7 @@ class Session(AnswerBook):
     def data(self) -> Dataset:
         """The items."""
         items = _dataset(self._given() if callable(self._given) else self._given)
-        check_fingerprint(items, self.log.info)
-        return items
+        return as_items_of(items, self.log.info)
 
     @cached_property
     def problem(self) -> Problem:
@@ -378,24 +377,6 @@ def check_sizes(data: Dataset, spec: Spec, affinity: sparse.csr_array | None = N
     if affinity is not None and affinity.shape[0] != len(data):
         raise InputError(
             f"The affinity is for {affinity.shape[0]} points, but the data has {len(data)}."
-        )
-
-
-def check_fingerprint(data: Dataset, info: SessionInfo) -> None:
-    """Refuse data that are not the ones a session began with.
-
-    Parameters
-    ----------
-    data : Dataset
-        The items.
-    info : SessionInfo
-        What the session is.
-    """
-    if data.fingerprint != info.fingerprint:
-        raise InputError(
-            f"The session {info.name!r} began with data of fingerprint "
-            f"{info.fingerprint[:12]}, but this data has {data.fingerprint[:12]}: values or "
-            "row order have changed. Give the original data, or begin a new session."
         )
 
 

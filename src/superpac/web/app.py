@@ -26,6 +26,7 @@ from superpac.errors import (
     StoreError,
     SuperpacError,
 )
+from superpac.safe_text import encodable
 from superpac.web import answer_routes, schemas, view_routes
 from superpac.web.own_threads import in_looking_threads
 from superpac.web.thumbnails import SIZES
@@ -92,7 +93,7 @@ def create_app(workspace: Workspace) -> FastAPI:
 
 def _errors(app: FastAPI) -> None:
     def problem(status: int, detail: str, **more: Any) -> JSONResponse:
-        return JSONResponse(schemas.Problem(detail=detail, **more).model_dump(), status)
+        return JSONResponse(schemas.Problem(detail=encodable(detail), **more).model_dump(), status)
 
     @app.exception_handler(SuperpacError)
     def ours(request: Request, error: SuperpacError) -> JSONResponse:

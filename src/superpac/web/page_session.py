@@ -13,8 +13,8 @@ from superpac.data import Dataset
 from superpac.errors import InputError
 from superpac.metrics import align_labels
 from superpac.session.answer_book import AnswerBook
+from superpac.session.known_items import as_items_of
 from superpac.session.progress import progress_of
-from superpac.session.session import check_fingerprint
 from superpac.session.spec import AUTO, Spec
 from superpac.strategies import WEIGH_ANSWERS
 from superpac.web.worker import Model
@@ -37,12 +37,11 @@ class PageSession(AnswerBook):
     """
 
     def __init__(self, data: Dataset, log: Log) -> None:
-        check_fingerprint(data, log.info)
-        self.data, self.spec = data, Spec.from_dict(log.info.spec)
+        self.data, self.spec = as_items_of(data, log.info), Spec.from_dict(log.info.spec)
         self.model: Model | None = None
         self._shown: IntArray | None = None
         weighs = self.spec.strategy in WEIGH_ANSWERS
-        super().__init__(log, [str(name) for name in data.ids], weighs_answers=weighs)
+        super().__init__(log, [str(name) for name in self.data.ids], weighs_answers=weighs)
 
     def take_model(self, model: Model) -> None:
         """Take a new model; clusters keep their numbers as far as possible."""

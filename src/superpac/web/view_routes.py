@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response, StreamingResponse
 
 from superpac.errors import NotFoundError
+from superpac.safe_text import encodable
 from superpac.session import exports
 from superpac.web import page_views, schemas, second_opinions
 from superpac.web.own_threads import LookingRoute
@@ -47,7 +48,7 @@ def session_out(workspace: Workspace) -> schemas.SessionOut:
         stage=status.stage,
         done=status.done,
         total=status.total,
-        message=status.message,
+        message=encodable(status.message),
         usable=service.model() is not None,
         version=version("superpac"),
         formats=[*exports.FORMATS, "folders", "archive"],

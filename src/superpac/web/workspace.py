@@ -10,6 +10,7 @@ from superpac.affinity import affinity_names, make_affinity
 from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
+from superpac.session.known_items import are_items_of, as_items_of
 from superpac.session.questions import describe
 from superpac.session.session import check_sizes
 from superpac.session.spec import Spec
@@ -33,7 +34,7 @@ def find_or_create(
     plain = spec.to_dict()
     for found in reversed(store.sessions()):
         info = found.info
-        if info.fingerprint != data.fingerprint or info.spec != plain:
+        if info.spec != plain or not are_items_of(data, info):
             continue
         if name is None or info.name == name:
             return store.open(info.id), True
@@ -68,11 +69,11 @@ class Workspace:
     """
 
     def __init__(self, data: Dataset, store: Store, log: Log, **options: Any) -> None:
-        self.data, self.store = data, store
-        self.pictures = Pictures(data)
+        self.data, self.store = as_items_of(data, log.info), store
+        self.pictures = Pictures(self.data)
         self._options = options
         self._lock = threading.Lock()
-        self.service = LabelService(data, log, store=store, **options)
+        self.service = LabelService(self.data, log, store=store, **options)
 
     def start(self) -> None:
         """Begin to compute."""
@@ -98,7 +99,11 @@ class Workspace:
             if log.session_id == self.service.session.log.session_id:
                 return self.service
             old = self.service
-            self.service = LabelService(self.data, log, store=self.store, **self._options)
+            data = as_items_of(self.data, log.info)
+            new = LabelService(data, log, store=self.store, **self._options)
+            if data is not self.data:  # it began before files were renamed: in another order
+                self.data, self.pictures = data, Pictures(data)
+            self.service = new
             self.service.start()
             old.stop()
             return self.service
