@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 
 from superpac.errors import SuperpacError
 
@@ -18,6 +19,20 @@ EXTRAS = {
 
 class MissingLibraryError(SuperpacError, ImportError):
     """A library is needed that is not installed; the sentence says how to install it."""
+
+
+def is_installed(extra: str) -> bool:
+    """Whether what an extra brings can be found, without importing it.
+
+    Examples
+    --------
+    >>> is_installed("hdf5")
+    True
+    """
+    try:
+        return all(find_spec(library) is not None for library in EXTRAS[extra])
+    except (ImportError, ValueError):  # hidden, or half there
+        return False
 
 
 def require(extra: str, purpose: str) -> None:

@@ -6,6 +6,8 @@ A command is imported when it is used: one that reads a log should not wait for 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -13,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from superpac.errors import SuperpacError
+from superpac.safe_text import printable
 
 # name -> where it is, as module:function, and the first line of its help
 COMMANDS = {
@@ -57,6 +60,17 @@ COMMANDS = {
 }
 
 
+@contextmanager
+def _shown_plainly() -> Iterator[None]:
+    """Escape what a wrong word on the command line holds: the shell may have put a file name in."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(words := getattr(error, "message", None), str):
+            error.message = printable(words)  # type: ignore[attr-defined]
+        raise
+
+
 class Commands(TyperGroup):
     """Lists the commands from the table, and imports the one that is to run."""
 
@@ -64,6 +78,16 @@ class Commands(TyperGroup):
         super().__init__(**settings)
         for name, (_, words) in COMMANDS.items():
             self.add_command(TyperCommand(name, help=words))
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """Read the options that stand before a command."""
+        with _shown_plainly():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that is named."""
+        with _shown_plainly():
+            return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is named first."""

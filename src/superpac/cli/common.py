@@ -16,11 +16,12 @@ import typer
 from superpac import atomic_files
 from superpac.atomic_files import stream_of
 from superpac.errors import InputError
-from superpac.safe_text import as_it_was, well_formed
+from superpac.safe_text import as_it_was, printable, well_formed
 from superpac.session.spec import AUTO
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
     from superpac.data import Dataset
 
@@ -246,11 +247,19 @@ class Stages:
 
 
 def say(what: str | RenderableType, style: str = "", *, stderr: bool = False) -> None:
-    """Print a line as it is, or a table; lines are not broken, so that a path can be copied."""
+    """Print a line, or a table of `plain` cells; lines are not broken: a path can be copied."""
     from rich.console import Console
 
     console = Console(stderr=stderr, markup=False, highlight=False)
-    console.print(what, style=style, soft_wrap=isinstance(what, str))
+    shown = printable(what) if isinstance(what, str) else what
+    console.print(shown, style=style, soft_wrap=isinstance(what, str))
+
+
+def plain(text: object, style: str = "") -> Text:
+    """Text from data or people as a table or a panel takes it: a terminal obeys nothing in it."""
+    from rich.text import Text
+
+    return Text(printable(str(text)), style=style)
 
 
 def print_json(value: Any) -> None:

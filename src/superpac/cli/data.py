@@ -17,7 +17,6 @@ app = typer.Typer(help="List, look at and import data.", add_completion=False, n
 def list_() -> None:
     """List the benchmark sets, and which of them are here."""
     from rich.table import Table
-    from rich.text import Text
 
     from superpac.data import available
     from superpac.data.benchmarks import data_folder
@@ -34,7 +33,7 @@ def list_() -> None:
         row = (b.name, b.title, f"{b.n}", f"{b.n_classes}", f"{b.dim}")
         mark = "yes" if listed.present else "no"
         files = ", ".join(b.files) or listed.where
-        table.add_row(*(Text(c) for c in (*row, mark, files)))
+        table.add_row(*map(common.plain, (*row, mark, files)))
     common.say(table)
     common.say(f"Files are in {data_folder()}; SUPERPAC_DATA names another folder.")
 
@@ -56,7 +55,6 @@ def show(
 ) -> None:
     """Show what a data set holds, and a picture of some of its points."""
     from rich.table import Table
-    from rich.text import Text
 
     from superpac.data.overview import contact_sheet, facts, save_picture
 
@@ -65,7 +63,7 @@ def show(
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts(items):
-        table.add_row(Text(name, style="dim"), Text(value))
+        table.add_row(common.plain(name, "dim"), common.plain(value))
     common.say(table)
     if out is not None:
         common.say(f"Picture: {save_picture(contact_sheet(items, points), out)}")

@@ -47,9 +47,11 @@ def label(
     """Answer questions about DATA in the browser; run it again to go on."""
     from superpac.session.item_names import remember
     from superpac.web import security
+    from superpac.web.log_lines import make_plain
     from superpac.web.server import bind, serve
     from superpac.web.workspace import Workspace, check_spec, find_or_create
 
+    make_plain()
     address = security.check_bind(host, share=share, token_given=token_file is not None)
     token = security.new_token() if token_file is None else security.read_token(token_file)
     items, source = common.read_source(

@@ -163,7 +163,6 @@ def ask(
 def sessions(store: common.StoreOption = None) -> None:
     """List the sessions that are kept."""
     from rich.table import Table
-    from rich.text import Text
 
     table = Table("name", "items", "clusters", "strategy", "answers", "begun")
     with opened(store, read_only=True) as kept:
@@ -177,7 +176,7 @@ def sessions(store: common.StoreOption = None) -> None:
                 str(found.answers),
                 info.created_at[:16].replace("T", " "),
             )
-            table.add_row(*(Text(c) for c in cells))
+            table.add_row(*map(common.plain, cells))
     common.say(table)
 
 

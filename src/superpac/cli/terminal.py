@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from superpac.cli import common
 from superpac.errors import ContradictionError
 
 if TYPE_CHECKING:
@@ -58,12 +59,10 @@ def converse(
     bool
         Whether no question is left.
     """
-    from rich.text import Text
-
     acts = {key: act for key, act in ACTS.items() if skipping or act != "skip"}
     while (question := ask()) is not None:
         console.print(pair(session.data, question.i, question.j))
-        console.print(Text(question.reason, style="dim"))
+        console.print(common.plain(question.reason, "dim"))
         words = "/".join([*ANSWERS.values(), *acts.values()])
         begun = time.monotonic()
         key = _read_key(f"{heading()} {words}: ", console)
@@ -79,14 +78,14 @@ def converse(
                     elapsed_ms=took,
                 )
             except ContradictionError as error:
-                console.print(Text(str(error), style="bold red"))
+                console.print(common.plain(error, "bold red"))
         elif acts.get(key) == "skip":
             session.skip((question.i, question.j), annotator=annotator)
         elif acts.get(key) == "undo":
             taken = session.undo(annotator=annotator)
             console.print(f"Took back #{taken[0]}." if taken else "Nothing to undo.")
         elif acts.get(key) == "quit":
-            console.print(f"Kept. Go on with: {go_on}", soft_wrap=True, markup=False)
+            console.print(common.plain(f"Kept. Go on with: {go_on}"), soft_wrap=True)
             return False
         else:
             *most, last = [*ANSWERS, *acts]
@@ -98,21 +97,19 @@ def pair(items: Dataset, i: int, j: int) -> RenderableType:
     """Two items side by side, under their names."""
     from rich.columns import Columns
     from rich.panel import Panel
-    from rich.text import Text
 
-    return Columns([Panel(_card(items, p), title=Text(str(items.ids[p]))) for p in (i, j)])
+    return Columns([Panel(_card(items, p), title=common.plain(items.ids[p])) for p in (i, j)])
 
 
 def _card(items: Dataset, i: int) -> RenderableType:
     """Draw an item as rows of text where it is a table row, as a picture elsewhere."""
     from rich.table import Table
-    from rich.text import Text
 
     if items.kind != "table":
         return _picture(items, i)
     table = Table.grid(padding=(0, 2))
     for column, value in items.describe(i)[:20]:
-        table.add_row(Text(str(column), style="dim"), Text(str(value)))
+        table.add_row(common.plain(column, "dim"), common.plain(value))
     return table
 
 

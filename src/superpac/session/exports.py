@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.atomic_files import output_folder, write_whole
 from superpac.errors import InputError
-from superpac.optional import require
+from superpac.optional import is_installed, require
 from superpac.safe_text import encodable
 
 if TYPE_CHECKING:
@@ -47,11 +48,15 @@ class Labelled(Protocol):
         ...
 
 
-RISKY = ("=", "+", "-", "@", "\t", "\r")
+RISKY = ("=", "+", "-", "@")
+BLANKS = ("\t", "\r", "\n")
 
 
 def neutral(cell: object) -> str:
     """Text for a CSV cell that no spreadsheet runs as a formula.
+
+    What comes before a formula is passed over: spaces of any kind, and marks that are not seen.
+    Full-width signs count as the signs they stand for.
 
     References
     ----------
@@ -59,13 +64,15 @@ def neutral(cell: object) -> str:
 
     Examples
     --------
-    >>> neutral("=1+1"), neutral("face 12"), neutral(-3)
-    ("'=1+1", 'face 12', '-3')
+    >>> neutral("=1+1"), neutral(" ＝1"), neutral("face 12"), neutral(-3)
+    ("'=1+1", "' ＝1", 'face 12', '-3')
     """
     text = str(cell)
-    if isinstance(cell, str) and text.startswith(RISKY):
-        return "'" + text
-    return text
+    if not isinstance(cell, str):
+        return text
+    seen = (c for c in text if not (c.isspace() or unicodedata.category(c) in ("Cc", "Cf")))
+    sign = unicodedata.normalize("NFKC", next(seen, ""))
+    return "'" + text if text.startswith(BLANKS) or sign.startswith(RISKY) else text
 
 
 def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
@@ -151,7 +158,7 @@ def as_csv(session: Labelled) -> bytes:
 
 def as_parquet(session: Labelled) -> bytes:
     """Items and clusters as Parquet, values exact."""
-    require("tables", "Parquet")
+    require(*NEEDS["parquet"])
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -215,6 +222,7 @@ FORMATS: dict[str, Callable[[Labelled], bytes]] = {
     "links": as_links,
     "coco": as_coco,
 }
+NEEDS = {"parquet": ("tables", "Parquet")}
 FOLDERS: dict[str, Literal["link", "copy"]] = {"folders": "link", "folders-copy": "copy"}
 ENDINGS = {"answers": "jsonl", "links": "json", "coco": "json"}
 
@@ -350,9 +358,14 @@ def check_form(path: str | Path, form: str | None = None) -> str:
     if chosen not in FORMATS and chosen not in FOLDERS:
         known = ", ".join((*FORMATS, *FOLDERS))
         raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
-    if chosen == "parquet":
-        require("tables", "Parquet")
+    if chosen in NEEDS:
+        require(*NEEDS[chosen])
     return chosen
+
+
+def formats_here() -> list[str]:
+    """Formats whose libraries are installed."""
+    return [form for form in FORMATS if form not in NEEDS or is_installed(NEEDS[form][0])]
 
 
 def _json_lines(rows: Iterable[dict[str, Any]]) -> bytes:

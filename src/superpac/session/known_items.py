@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from superpac.data import Dataset
 
 CONTENTS = "contents"
+LONGEST = 2 << 20
+"""Longest list of contents that is noted down, some fifty thousand files: archives have a limit."""
+
+_BETWEEN = "//"  # no path has two slashes in a row
 _NAMED = 3  # files to name in a sentence
 
 
@@ -41,8 +45,10 @@ def noted(data: Dataset, source: str | dict[str, Any]) -> str | dict[str, Any]:
     if not data.by_content:
         return encodable(where) if isinstance(where, str) else where
     recipe = dict(where) if isinstance(where, dict) else {"what": encodable(where)}
+    recipe.pop(CONTENTS, None)
     pairs = zip(data.contents, data.ids.tolist(), strict=True)
-    return {**recipe, CONTENTS: [f"{content} {name}" for content, name in pairs]}
+    text = _BETWEEN.join(f"{content} {name}" for content, name in pairs)
+    return {**recipe, CONTENTS: text} if len(text) <= LONGEST else recipe
 
 
 def first_names(info: SessionInfo) -> list[str] | None:
@@ -124,12 +130,12 @@ def as_items_of(data: Dataset, info: SessionInfo) -> Dataset:
 
 def _items(info: SessionInfo) -> list[tuple[str, str]] | None:
     """Content and first name of each item; an archive from elsewhere may say anything."""
-    lines = info.source.get(CONTENTS) if isinstance(info.source, dict) else None
-    if not isinstance(lines, list) or len(lines) != info.n_items:
+    text = info.source.get(CONTENTS) if isinstance(info.source, dict) else None
+    if not isinstance(text, str):
         return None
-    if not all(isinstance(line, str) and " " in line for line in lines):
-        return None
-    return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]
+    parts = [part.partition(" ") for part in text.split(_BETWEEN)]
+    good = len(parts) == info.n_items and all(name for _, _, name in parts)
+    return [(content, name) for content, _, name in parts] if good else None
 
 
 def _match(data: Dataset, items: Sequence[tuple[str, str]]) -> tuple[list[int | None], list[int]]:

@@ -25,7 +25,7 @@ from superpac.store.failures import StoreFailure
 VERSION = 1
 
 _MANIFEST, _EVENTS = "manifest.json", "events.jsonl"
-_CAPS = {_MANIFEST: 64 << 20, _EVENTS: 512 << 20}
+_CAPS = {_MANIFEST: 4 << 20, _EVENTS: 512 << 20}
 _LONGEST_LINE = 1 << 18
 _FIELDS = frozenset(Event.__dataclass_fields__)
 

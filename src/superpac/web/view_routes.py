@@ -51,7 +51,7 @@ def session_out(workspace: Workspace) -> schemas.SessionOut:
         message=encodable(status.message),
         usable=service.model() is not None,
         version=version("superpac"),
-        formats=[*exports.FORMATS, "folders", "archive"],
+        formats=[*exports.formats_here(), "folders", "archive"],
     )
 
 
