@@ -24,13 +24,13 @@ def test_a_pair_answered_between_a_look_and_the_lease_is_not_handed_out(tmp_path
         answered = []
         lease = log.lease
 
-        def late(pair, annotator, ttl):
+        def late(pair, annotator, ttl, *instead_of):
             if not answered:  # just before the first lease that the other server takes
                 one.drop("ann")
                 for person in ("ann", "ben"):
                     one.session.record("different", pair, annotator=person, asked=True)
                 answered.append(pair)
-            return lease(pair, annotator, ttl)
+            return lease(pair, annotator, ttl, *instead_of)
 
         log.lease = late  # type: ignore[method-assign]
         got = two.ask("bob").question

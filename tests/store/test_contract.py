@@ -232,6 +232,10 @@ def test_a_pair_is_leased_to_one_annotator_at_a_time(log: Log) -> None:
     log.release((8, 3), "ann")
     assert log.leases() == []
     assert log.lease((3, 8), "bob", 60)
+    assert log.lease((4, 5), "bob", 60, instead_of=(8, 3))
+    assert [(x.i, x.j, x.annotator) for x in log.leases()] == [(4, 5, "bob")]
+    assert log.lease((6, 7), "ann", 60, instead_of=(4, 5)), "bob's lease is not ann's to end"
+    assert len(log.leases()) == 2
     for wrong in ((3, 3), (3, 1000), (1, 2, 3)):
         with pytest.raises(InputError):
             log.lease(wrong, "ann", 60)  # type: ignore[arg-type]

@@ -34,6 +34,7 @@ from superpac.answers.events import (
     check_info,
     check_lease,
 )
+from superpac.answers.links import Pair
 from superpac.errors import ConflictError, InputError, StoreError
 
 __all__ = [
@@ -119,11 +120,14 @@ class Log(Protocol):
         """Add several events, all or none, and return them once they are durable."""
         ...
 
-    def lease(self, pair: tuple[int, int], annotator: str, ttl: float) -> bool:
+    def lease(
+        self, pair: tuple[int, int], annotator: str, ttl: float, instead_of: Pair | None = None
+    ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds; False if another holds it now.
 
-        The holder may lease again, which moves the end. A lease only keeps two people from
-        looking at the same pair; it takes no part in accepting answers.
+        The holder may lease again, which moves the end; `instead_of` is a lease of theirs that
+        ends with it, in one go. A lease only keeps two people from looking at the same pair; it
+        takes no part in accepting answers.
         """
         ...
 
@@ -359,9 +363,13 @@ class MemoryLog:
             key += "'"
         return key
 
-    def lease(self, pair: tuple[int, int], annotator: str, ttl: float) -> bool:
+    def lease(
+        self, pair: tuple[int, int], annotator: str, ttl: float, instead_of: Pair | None = None
+    ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds."""
         i, j = check_lease(pair, annotator, ttl, self._info)
+        if instead_of is not None:
+            self.release(instead_of, annotator)
         with self._lock:
             now = self._fresh()
             if (i, j) in self._leases and self._leases[i, j][0] != annotator:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection, delete, insert, select, text, update
 
 from superpac.answers.events import check_draft, check_lease
+from superpac.answers.links import Pair
 from superpac.answers.log import (
     Draft,
     Event,
@@ -260,12 +261,17 @@ class StoredLog:
                 known[event.key] = event
         return known
 
-    def lease(self, pair: tuple[int, int], annotator: str, ttl: float) -> bool:
+    def lease(
+        self, pair: tuple[int, int], annotator: str, ttl: float, instead_of: Pair | None = None
+    ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds; False if another holds it now."""
         i, j = check_lease(pair, annotator, ttl, self._info)
+        old = None if instead_of is None else check_lease(instead_of, annotator, 1.0, self._info)
 
         def write(connection: Connection) -> bool:
             now = self._fresh(connection)
+            if old is not None and old != (i, j):
+                self._end(connection, old, annotator, now)
             row = {"session_id": self._info.id, "i": i, "j": j, "annotator": annotator}
             row |= {"expires_at": now + ttl, "ttl": float(ttl), "now": now}
             return connection.execute(_LEASE, row).rowcount == 1
@@ -287,16 +293,20 @@ class StoredLog:
     def release(self, pair: tuple[int, int], annotator: str) -> None:
         """End the lease on the pair if `annotator` holds it; leases that ran out go as well."""
         i, j = check_lease(pair, annotator, 1.0, self._info)
-        table = leases_table.c
 
         def write(connection: Connection) -> None:
-            own = (table.i == i) & (table.j == j) & (table.annotator == annotator)
-            late = table.expires_at <= self._backend.now(connection)
-            connection.execute(
-                delete(leases_table).where(table.session_id == self._info.id, own | late)
-            )
+            self._end(connection, (i, j), annotator, self._backend.now(connection))
 
         self._backend.run(write, write=True)
+
+    def _end(self, connection: Connection, pair: Pair, annotator: str, now: float) -> None:
+        """End one lease, and those that ran out."""
+        table = leases_table.c
+        own = (table.i == pair[0]) & (table.j == pair[1]) & (table.annotator == annotator)
+        late = table.expires_at <= now
+        connection.execute(
+            delete(leases_table).where(table.session_id == self._info.id, own | late)
+        )
 
     def leases(self) -> list[Lease]:
         """Return the leases that have not run out, ordered by pair."""

@@ -115,6 +115,7 @@ class OpenQuestions:
     def __init__(self, log: Log, shared: bool, ttl: float = LEASE) -> None:
         self._log, self._shared, self._ttl = log, shared, ttl
         self._held: dict[str, tuple[OpenQuestion, float]] = {}
+        self._left: dict[str, Pair] = {}  # leases to be given back with the next one taken
 
     def __len__(self) -> int:
         return len(self._held)
@@ -126,16 +127,25 @@ class OpenQuestions:
 
     def take(self, annotator: str, question: OpenQuestion) -> bool:
         """Give a question to a person, or prolong it; False if somebody else has the pair."""
-        if self._shared and not self._log.lease(question.pair, _lessee(annotator), self._ttl):
-            return False
+        if self._shared:
+            who, left = _lessee(annotator), self._left.pop(annotator, None)
+            if not self._log.lease(question.pair, who, self._ttl, left):
+                return False
         self._held[annotator] = (question, time.monotonic() + self._ttl)
         return True
 
     def release(self, annotator: str) -> None:
-        """Take a person's question away."""
+        """Take a person's question away; its lease ends with the next one, or when they leave."""
         held = self._held.pop(annotator, None)
         if held is not None and self._shared:
-            self._log.release(held[0].pair, _lessee(annotator))
+            self._left[annotator] = ordered(*held[0].pair)
+
+    def leave(self, annotator: str) -> None:
+        """Give back what a person holds who takes no other question now."""
+        self.release(annotator)
+        left = self._left.pop(annotator, None)
+        if left is not None:
+            self._log.release(left, _lessee(annotator))
 
     def items_of_others(self, annotator: str) -> frozenset[int]:
         """Items that other people are to place; what was held too long is dropped."""

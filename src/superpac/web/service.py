@@ -156,8 +156,9 @@ class LabelService:
             if first_strip:  # from now on groups to choose from are worked out with every question
                 self._strips = True
                 self.models.forget()
-            self._look()
             held = self._open.of(annotator)
+            if held is not None:
+                self._look()
             same = item is None and not first_strip
             if held is not None and same and held.alive(self.session):
                 held = held.shaped(shape)
@@ -181,9 +182,13 @@ class LabelService:
                     self._plan(question, annotator)
                     return Next(question)
                 if found is not None:
+                    if self._look():
+                        continue  # what others wrote meanwhile may leave something to ask
+                    self._open.leave(annotator)
                     return found
             # outside the lock: others go on meanwhile
             self.models.get(key, max(left, 0.0))
+        self.drop(annotator)
         return Next(None)
 
     def _choose(
@@ -294,7 +299,7 @@ class LabelService:
     def drop(self, annotator: str) -> None:
         """Forget a person's question, so that the next one is chosen anew."""
         with self._lock:
-            self._open.release(annotator)
+            self._open.leave(annotator)
 
     # answers
 
@@ -471,10 +476,9 @@ class LabelService:
         done = self.session.before(key, said, annotator)
         return [NOT_RECORDED] if done == [] else done
 
-    def _look(self) -> None:
-        """See what other servers have written."""
-        if self.shared:
-            self.session.refresh()
+    def _look(self) -> bool:
+        """See what other servers have written; True if they have."""
+        return self.shared and self.session.refresh() > 0
 
     # computing, and computing ahead
 
