@@ -46,7 +46,8 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Clusters; no answer is broken.
+        Clusters; no answer that is believed is broken. Where the answers leave no room for
+        `n_clusters`, there are more.
     session_ : Session
         The session behind it.
     n_questions_ : int

@@ -13,6 +13,11 @@ from scipy.optimize import linear_sum_assignment
 from superpac.answers.constraints import Constraints
 from superpac.array_types import FloatArray, IntArray
 
+# Of the search for a way to do with fewer clusters; a group costs one step where nothing is in the
+# way.
+STEPS_PER_GROUP = 3
+STEPS_AT_LEAST = 2000
+
 
 def respect_answers(
     labels: ArrayLike,
@@ -24,8 +29,11 @@ def respect_answers(
 
     Groups that are all known to differ are matched to clusters one to one, so that the fewest of
     their points move; the rest follow, largest group first, each to the cluster that most of its
-    points have and no answer forbids. Where the answers show more groups than clusters, new
-    clusters are opened. With an embedding the points that nobody was asked about follow: k-means
+    points have and no answer forbids. Where that would open more clusters than there are, another
+    way to seat the groups is searched for, the most constrained group first (DSATUR [1]_, with
+    steps back). Where none is found, since the answers show more groups than clusters or the search
+    was given up, the number of clusters gives way and not an answer: as few new clusters as were
+    found to do are opened. With an embedding the points that nobody was asked about follow: k-means
     goes on from there with the groups held where they are, so that a cluster which the answers
     split in two takes its free points along.
 
@@ -43,7 +51,18 @@ def respect_answers(
     Returns
     -------
     ndarray of shape (n,)
-        Labels; possibly more than `n_clusters` different ones.
+        Labels; possibly more than `n_clusters` different ones. No answer is ever broken.
+
+    Notes
+    -----
+    Whether "different" answers leave a way to do with K clusters is the question whether a graph
+    has a colouring with K colours, which nobody knows how to tell fast. The search takes a number
+    of steps in proportion to the groups, and always the same ones.
+
+    References
+    ----------
+    .. [1] D. Brelaz, "New methods to color the vertices of a graph", Communications of the ACM 22,
+       1979.
 
     Examples
     --------
@@ -75,26 +94,93 @@ def respect_answers(
     chosen, given = linear_sum_assignment(table, maximize=True)
     cluster[np.array(core)[chosen]] = given
 
-    opened = table.shape[1]
-    for g in sorted(range(len(groups)), key=lambda g: (-groups[g].size, g)):
-        if cluster[g] >= 0:
-            continue
-        forbidden = {int(cluster[r]) for r in rivals[g]}
-        allowed = [c for c in np.argsort(-votes[g], kind="stable") if int(c) not in forbidden]
-        later = [c for c in range(n_clusters, opened) if c not in forbidden]
-        if allowed:
-            cluster[g] = allowed[0]
-        elif later:
-            cluster[g] = later[0]
-        else:
-            cluster[g] = opened
-            opened += 1
+    cluster = _seat(cluster, groups, rivals, votes, table.shape[1])
     for g, members in enumerate(groups):
         result[members] = cluster[g]
     if rows is not None:
         centres = _centres(rows, np.asarray(labels), groups, cluster, votes, core)
         result = _hold(rows, result, centres, np.concatenate(groups))
     return result
+
+
+def _seat(
+    cluster: IntArray,
+    groups: list[NDArray[np.int64]],
+    rivals: list[set[int]],
+    votes: IntArray,
+    width: int,
+) -> IntArray:
+    """Give every group without a cluster one that none of its rivals has."""
+    seated = cluster.copy()
+    opened = width
+    for g in sorted(range(len(groups)), key=lambda g: (-groups[g].size, g)):
+        if seated[g] >= 0:
+            continue
+        forbidden = {int(seated[r]) for r in rivals[g]}
+        allowed = [c for c in np.argsort(-votes[g], kind="stable") if int(c) not in forbidden]
+        later = [c for c in range(votes.shape[1], opened) if c not in forbidden]
+        if allowed:
+            seated[g] = allowed[0]
+        elif later:
+            seated[g] = later[0]
+        else:
+            seated[g] = opened
+            opened += 1
+    steps = STEPS_PER_GROUP * len(groups) + STEPS_AT_LEAST
+    for fewer in range(width, opened):
+        found, steps = _search(cluster, rivals, votes, fewer, steps)
+        if found is not None:
+            return found
+    return seated
+
+
+def _search(
+    cluster: IntArray, rivals: list[set[int]], votes: IntArray, width: int, steps: int
+) -> tuple[IntArray | None, int]:
+    """Seat all groups in `width` clusters, going back from dead ends; and the steps left then.
+
+    The next group is always the one with the fewest clusters left. Of the new clusters that nobody
+    is in yet one is as good as another, so only the first is tried.
+    """
+    count, given = len(rivals), votes.shape[1]
+    near = [np.array(sorted(r), dtype=np.intp) for r in rivals]
+    taken = np.zeros((count, width), dtype=np.intp)  # rivals of a group in each cluster
+    seated = cluster.copy()
+    for g in np.flatnonzero(cluster >= 0):
+        taken[near[g], cluster[g]] += 1
+    degree = np.array([len(r) for r in rivals])
+    liked = np.zeros((count, width), dtype=np.intp)
+    liked[:, :given] = votes[:, :width]
+    stack: list[tuple[int, list[int]]] = []  # groups seated here, and what is left to try for each
+
+    def choices() -> tuple[int, list[int]] | None:
+        """Group to seat next with its clusters, the best last; None when all are seated."""
+        open_ = np.flatnonzero(seated < 0)
+        if open_.size == 0:
+            return None
+        shut = (taken[open_] > 0).sum(axis=1)
+        g = int(open_[np.lexsort((open_, -degree[open_], -shut))[0]])
+        free = np.flatnonzero(taken[g] == 0)
+        new = free[free > max(given - 1, int(seated.max()))]
+        tries = free[~np.isin(free, new[1:])]
+        return g, tries[np.argsort(-liked[g, tries], kind="stable")][::-1].tolist()
+
+    while (ask := choices()) is not None:
+        stack.append(ask)
+        while stack and not stack[-1][1]:  # a dead end: lift the group seated last
+            stack.pop()
+            if not stack:
+                return None, steps
+            g = stack[-1][0]
+            taken[near[g], seated[g]] -= 1
+            seated[g] = -1
+        steps -= 1
+        if steps < 0:
+            return None, 0
+        g, tries = stack[-1]
+        seated[g] = tries.pop()
+        taken[near[g], seated[g]] += 1
+    return seated, steps
 
 
 def _centres(

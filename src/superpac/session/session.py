@@ -311,12 +311,16 @@ class Session(AnswerBook):
         Parameters
         ----------
         kind : {"answers", "model"}, default="answers"
-            "answers" never breaks an answer; "model" is the strategy's own labelling, for the
-            paper's strategies the paper's, which may.
+            "answers" breaks no answer that is believed; "model" is the strategy's own labelling,
+            for the paper's strategies the paper's, which may.
 
         Returns
         -------
         ndarray of shape (n,)
+            With "answers", the number of clusters gives way where the answers leave no room for it:
+            items that were all said to differ from each other are in as many clusters as they are,
+            however many were asked for. Of answers that contradict each other the believed ones
+            are kept.
         """
         if kind not in ("answers", "model"):
             raise InputError(f"Labels are of kind 'answers' or 'model'. Got {kind!r} instead.")
@@ -395,6 +399,7 @@ def labels_for_people(strategy: Strategy, state: State, found: IntArray) -> IntA
     Returns
     -------
     ndarray of shape (n,)
+        More clusters than were asked for where the answers leave no room otherwise.
     """
     if strategy.weighs_answers:
         return found.copy()

@@ -205,7 +205,20 @@ class Strategy(ABC):
 
     @abstractmethod
     def labels(self, state: State) -> IntArray:
-        """Give the clustering after the answers so far, one label per point."""
+        """Give the clustering after the answers so far, one label per point.
+
+        Parameters
+        ----------
+        state : State
+            What is known.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The strategy's own clustering. Whether it may break answers is for the strategy to say;
+            one that breaks none (superpac-d, superpac-pinned, biswas) opens more clusters than
+            were asked for where the answers need them. `Session.labels` breaks none with any.
+        """
 
     def embedding(self, state: State) -> FloatArray | None:
         """Unit rows of the embedding behind :meth:`labels`, for a strategy that has one."""

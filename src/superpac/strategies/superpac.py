@@ -180,7 +180,9 @@ class SuperpacPinned(Superpac):
 
     Imputing alone may leave two certain sets in one cluster, or split a must-link clique off its
     class, and then more answers make the clustering worse. Here k-means goes on with every certain
-    set held in a cluster of its own, and subspaces and margins come from that labelling.
+    set held in a cluster of its own, and subspaces and margins come from that labelling. No answer
+    is broken: where the answers need more clusters than were asked for, there are more, and points
+    in those beyond count for the subspace that SUPERPAC has them in.
 
     References
     ----------
@@ -194,15 +196,19 @@ class SuperpacPinned(Superpac):
         self._pinned: tuple[tuple[int, int], IntArray] | None = None
 
     def labels(self, state: State) -> IntArray:
-        """Labelling that breaks no answer."""
-        free = super().labels(state)
+        """Labelling that breaks no answer; more than K clusters where the answers need them."""
         key = (state.revision, state.n_answers)
         if self._pinned is None or self._pinned[0] != key:
-            rows = self.embedding(state)
-            K = self.problem.n_clusters
-            held = respect_answers(free, state.constraints, K, rows)
-            self._pinned = (key, np.where(held < K, held, free))
+            free, rows = super().labels(state), self.embedding(state)
+            held = respect_answers(free, state.constraints, self.problem.n_clusters, rows)
+            self._pinned = (key, held)
         return self._pinned[1]
+
+    def geometry(self, state: State) -> SubspaceTracker:
+        """Subspaces, residuals and margins of the K clusters."""
+        held, free = self.labels(state), super().labels(state)
+        with one_thread():
+            return self.tracker.update(np.where(held < self.problem.n_clusters, held, free))
 
 
 class SuperpacS(Superpac):

@@ -245,7 +245,10 @@ class Biswas(Strategy):
         self._key: tuple[int, int] | None = None
 
     def labels(self, state: State) -> IntArray:
-        """Constrained minimum-spanning-forest clustering; breaks no answer."""
+        """Constrained minimum-spanning-forest clustering; breaks no answer.
+
+        Where the answers leave no room for K clusters, there are more.
+        """
         self._follow(state)
         return self._labels
 

@@ -125,7 +125,10 @@ class SuperpacD(Strategy):
         return {"seeds": np.array(points), "vectors": vectors}
 
     def labels(self, state: State) -> IntArray:
-        """Likeliest group of every point; what is believed of the answers is never broken."""
+        """Likeliest group of every point; what is believed of the answers is never broken.
+
+        Where the answers leave no room for it, there are more groups than clusters asked for.
+        """
         self._follow(state)
         return self.model.labels
 
