@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from superpac.atomic_files import DRAFT, atomic_write
 from superpac.errors import InputError
+from superpac.memory import parse_bytes
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -42,7 +42,6 @@ _FORMAT = 1
 _NAME = "superpac-{}.npz"  # no other file is ever read or deleted: the folder may hold a user's own
 _DRAFT_LIVES_S = 3600.0  # an older one was left by a process that was killed
 _COMPUTING = ("affinity", "graph", "strategies", "subspaces")
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 class DiskCache:
@@ -239,10 +238,7 @@ def _limit_setting() -> int:
     text = os.environ.get(LIMIT_SETTING, "")
     if not text.strip():
         return DEFAULT_LIMIT
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?)b?\s*", text.lower())
-    if found is None:
-        raise InputError(f"{LIMIT_SETTING} must be a size such as 500 MB or 2 GB. Got {text!r}.")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return parse_bytes(LIMIT_SETTING, text)
 
 
 def _members(values: Mapping[str, Any]) -> dict[str, NDArray]:

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from scipy import io as scipy_io
 
-from superpac.data import checks, load
+from superpac.data import load
+from superpac.data.limits import SETTING
 from superpac.errors import DataError, NotFoundError
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -116,10 +117,10 @@ def test_a_header_that_claims_more_than_is_there(tmp_path):
 
 
 def test_a_zip_bomb_is_refused_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr(checks, "LIMIT_BYTES", 2**22)
+    monkeypatch.setenv(SETTING, "4 MB")
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((2**13, 2**10), dtype=np.uint8))
     assert (tmp_path / "a.npz").stat().st_size < 2**15
-    with pytest.raises(DataError, match="GiB"):
+    with pytest.raises(DataError, match=r"10\.0 MB of memory, at most 4\.0 MB are read"):
         load(tmp_path / "a.npz")
 
 

@@ -17,7 +17,9 @@ from sklearn.utils.validation import validate_data
 from superpac.affinity.base import AffinityEstimator, Progress, no_progress
 from superpac.affinity.parameters import real
 from superpac.array_types import FloatArray
-from superpac.errors import InputError
+from superpac.data.arrays import check_arrays
+from superpac.data.limits import check_size
+from superpac.errors import DataError, InputError
 from superpac.graph.spectral import SYMMETRY, check_affinity
 
 
@@ -128,19 +130,24 @@ def read_affinity(path: str | os.PathLike[str]) -> NDArray | sparse.csr_array:
     if not file.is_file():
         raise InputError(f"The affinity file {str(file)!r} does not exist; check the path.")
     try:
+        check_arrays(file)
         held = np.load(file, allow_pickle=False)
         if isinstance(held, np.ndarray):
             return held
         with held:
             names = held.files
             if {"format", "shape", "data"} <= set(names):
+                # sides of a matrix of few entries cost nothing until rows are counted
+                check_size(max(held["shape"].ravel().tolist(), default=0), 16, str(file))
                 return sparse.csr_array(sparse.load_npz(file))
             name = next((n for n in ("affinity", "A") if n in names), None)
             if name is None and len(names) == 1:
                 name = names[0]
             if name is not None:
                 return held[name]
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
+    except DataError:
+        raise
+    except (ValueError, TypeError, OSError, EOFError, KeyError, zipfile.BadZipFile):
         raise InputError(
             f"The affinity file {str(file)!r} must be a .npy array or a .npz written by "
             "numpy.savez or scipy.sparse.save_npz; it could not be read as either."

@@ -146,7 +146,7 @@ def _search(
     near = [np.array(sorted(r), dtype=np.intp) for r in rivals]
     taken = np.zeros((count, width), dtype=np.intp)  # rivals of a group in each cluster
     seated = cluster.copy()
-    for g in np.flatnonzero(cluster >= 0):
+    for g in np.flatnonzero(cluster >= 0).tolist():
         taken[near[g], cluster[g]] += 1
     degree = np.array([len(r) for r in rivals])
     liked = np.zeros((count, width), dtype=np.intp)

@@ -149,6 +149,11 @@ class Votes:
         """Whether the one vote on a pair is to be confirmed before it counts."""
         return ordered(i, j) in self._waiting
 
+    @property
+    def contested(self) -> int:
+        """Number of pairs that have votes of both kinds."""
+        return len(self._contested)
+
     def ties(self) -> Iterable[Link]:
         """Pairs whose votes are even, or that wait for a second vote: asked again next."""
         even = [pair for pair, sign in self._contested.items() if sign == 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.data.checks import as_numbers, check_size, reading
+from superpac.data.checks import as_image_shape, as_numbers, reading
 from superpac.data.dataset import Dataset
+from superpac.data.limits import MOST_ARRAYS, check_size
 from superpac.errors import DataError
 
 Header = tuple[tuple[int, ...], np.dtype]
@@ -29,6 +31,8 @@ def load_npy(
     with reading(path, "an .npy file"), open(path, "rb") as file:
         header = _header(file, str(path))
         _check_header(header, path.stat().st_size - file.tell(), str(path))
+        rows = header[0][0] if header[0] else 0
+        check_size(_count(header), header[1].itemsize, str(path), rows=rows)
         file.seek(0)
         array = npy.read_array(file, allow_pickle=False)
     return from_array(
@@ -57,7 +61,6 @@ def load_npz(
             path,
             all_shapes={k: shape for k, (shape, _) in headers.items()},
         )
-        points = _member(archive, path, key, headers)
         named = {
             "labels": choose_named(labels, ("y",), "labels", headers, path),
             "ids": choose_named(ids, ("ids",), "ids", headers, path),
@@ -65,25 +68,53 @@ def load_npz(
                 image_shape, ("image_shape",), "image_shape", headers, path
             ),
         }
+        taken = {key, *(v for v in named.values() if isinstance(v, str))}
+        others = [
+            k
+            for k, (shape, dtype) in headers.items()
+            if k not in {*taken, "image_shape"}
+            and shape == headers[key][0][:1]
+            and dtype.kind in "biuf"
+        ]
+        size = sum(_count(headers[k]) * headers[k][1].itemsize for k in (*taken, *others))
+        # all together: single arrays of an archive may share their bytes
+        rows = headers[key][0][0] if headers[key][0] else 0
+        check_size(size, 1, str(path), rows=rows, packed=path.stat().st_size)
+        points = _member(archive, path, key, headers)
         facts: dict[str, Any] = {
             k: _member(archive, path, v, headers) if isinstance(v, str) else v
             for k, v in named.items()
         }
-        used = {key, "image_shape", *(v for v in named.values() if isinstance(v, str))}
-        extras = {
-            k: _member(archive, path, k, headers)
-            for k, (shape, dtype) in headers.items()
-            if k not in used and shape == points.shape[:1] and dtype.kind in "biuf"
-        }
+        extras = {k: _member(archive, path, k, headers) for k in others}
     shape = facts.pop("image_shape")
     return from_array(
         points,
-        image_shape=None if shape is None else tuple(np.asarray(shape).ravel().tolist()),
+        image_shape=None if shape is None else as_image_shape(shape, str(path)),
         extras=extras,
         name=path.stem,
         source=str(path),
         **facts,
     )
+
+
+def check_arrays(path: Path) -> None:
+    """Refuse an ``.npy`` or ``.npz`` file that would take too much memory, by its headers alone.
+
+    Parameters
+    ----------
+    path : Path
+        The file. What the parser raises for one that is neither is left as it is.
+    """
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            headers = _headers(archive, path).values()
+        size = sum(_count(header) * header[1].itemsize for header in headers)
+        check_size(size, 1, str(path), packed=path.stat().st_size)
+        return
+    with open(path, "rb") as file:
+        header = _header(file, str(path))
+        _check_header(header, path.stat().st_size - file.tell(), str(path))
+    check_size(_count(header), header[1].itemsize, str(path))
 
 
 def from_array(
@@ -156,13 +187,17 @@ def choose_named(
 
 def _headers(archive: zipfile.ZipFile, path: Path) -> dict[str, Header]:
     headers = {}
+    if len(archive.infolist()) > MOST_ARRAYS:
+        raise DataError(
+            f"{path}: holds {len(archive.infolist()):,} arrays, at most {MOST_ARRAYS:,} are read; "
+            "keep those that are needed."
+        )
     for info in archive.infolist():
         if info.filename.endswith(".npy"):
             where = f"{path}, array {info.filename[:-4]!r}"
             with archive.open(info) as member:
                 header = _header(member, where)
                 stored = info.file_size - member.tell()
-            check_size(info.file_size, 1, where)
             if not header[1].hasobject:
                 _check_header(header, stored, where)
             headers[info.filename[:-4]] = header
@@ -182,17 +217,20 @@ def _header(file: IO[bytes], where: str) -> Header:
 
 def _check_header(header: Header, stored: int, where: str) -> None:
     """Memory is taken for what the header claims, so the claim must be covered by bytes."""
-    shape, dtype = header
+    _, dtype = header
     if dtype.hasobject:
         as_numbers(np.empty(0, dtype=object), where)
-    values = 1
-    for side in shape:
-        values *= side
-    if values * dtype.itemsize > stored:
+    size = _count(header) * dtype.itemsize
+    if size > stored:
         raise DataError(
-            f"{where}: is cut off, {values * dtype.itemsize:,} bytes of values are announced and "
+            f"{where}: is cut off, {size:,} bytes of values are announced and "
             f"{stored:,} are there; copy or download the file again."
         )
+
+
+def _count(header: Header) -> int:
+    """Number of values that a header claims, however large."""
+    return math.prod(header[0])
 
 
 def _member(

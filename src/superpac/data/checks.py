@@ -13,9 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from superpac.errors import DataError, NotFoundError, SuperpacError
 from superpac.safe_text import encodable
 
-LIMIT_BYTES = 8 * 2**30
-"""Largest array read from a compressed file; a 1 MB archive may claim to hold a terabyte."""
-
 EXACT = 2**53
 """Largest magnitude up to which floating point holds every integer."""
 
@@ -42,15 +39,6 @@ def reading(path: Path, what: str) -> Iterator[None]:
             f"{path}: cannot be read as {what} ({reason}); "
             "check that the file is complete and that its extension is right."
         ) from error
-
-
-def check_size(values: int, itemsize: int, where: str) -> None:
-    """Refuse an array too large to be meant before any memory is taken for it."""
-    if values < 0 or values * itemsize > LIMIT_BYTES:
-        raise DataError(
-            f"{where}: claims {values * itemsize / 2**30:,.0f} GiB of values, at most "
-            f"{LIMIT_BYTES // 2**30} GiB are read; split it or reduce it first."
-        )
 
 
 def as_numbers(values: ArrayLike, where: str) -> NDArray:
@@ -137,6 +125,26 @@ def _refuse_cell(
         f"{where}: {cell} is {value}, an integer beyond 2**53 that floating point cannot hold "
         "exactly; if the column is an id name it with ids=, else scale it down."
     )
+
+
+def as_image_shape(values: ArrayLike, where: str) -> tuple[int, ...]:
+    """Height and width of images, from an array that a file holds.
+
+    Examples
+    --------
+    >>> as_image_shape([[28.0, 28.0]], "array")
+    (28, 28)
+    """
+    given = np.asarray(values)
+    sides = given.ravel()
+    good = sides.dtype.kind in "iuf" and 2 <= sides.size <= 3 and np.isfinite(sides).all()
+    if not good or (sides < 1).any() or (sides != np.rint(sides)).any():
+        shown = np.array2string(sides[:4], threshold=4) if sides.dtype != object else "objects"
+        raise DataError(
+            f"{where}: image_shape must be (height, width) or (height, width, 3) in whole numbers; "
+            f"it holds {' '.join(shown.split())[:60]}; correct it, or leave the array out."
+        )
+    return tuple(int(side) for side in sides)
 
 
 def as_ids(values: ArrayLike | None, n: int, where: str) -> NDArray[np.str_]:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superpac.data.checks import EXACT
+from superpac.data.limits import LONGEST_LINE, check_size
 from superpac.errors import DataError
 
 _DELIMITERS = (",", ";", "\t", "|")
 _TRUTH = {"0": 0, "false": 0, "False": 0, "FALSE": 0, "1": 1, "true": 1, "True": 1, "TRUE": 1}
+_TEXT_CELL = 60  # bytes of a short cell that is kept as text
+_CHECK_ROWS = 10_000  # rows from one look at their size to the next
+
+# 1_000 and 1'000 are meant as numbers, though they are not read as such: no name of a column.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:[_,' \u00a0\u2009\u202f]\d{3})+(?:[.,]\d*)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,9 @@ def inspect(path: Path) -> Layout:
     """Look at the first two lines.
 
     The first is a header if none of its cells is a number, if a cell is text where the second
-    line has a number, or if it reads 0, 1, 2, ... as pandas writes unnamed columns.
+    line has a number, or if it reads 0, 1, 2, ... as pandas writes unnamed columns. A number is
+    what Python's ``float`` reads, without underscores. A cell such as ``1_000`` is no number, but
+    no name either: a line with one holds values, and :func:`explain` says what is wrong with it.
     """
     with open(path, "rb") as file:
         start = file.read(2**16)
@@ -63,7 +74,11 @@ def read(
         except (ValueError, OverflowError):
             continue
     explain(path, layout, skip=texts)
-    rows = [row for _, row in _rows(path, layout.delimiter)][int(layout.header) :]
+    rows = []
+    for _, row in _rows(path, layout.delimiter):
+        rows.append(row)
+        _check_so_far(path, len(rows), len(row) * _TEXT_CELL)
+    del rows[: int(layout.header)]
     columns = dict(enumerate(zip(*rows, strict=True)))
     words = {k: list(columns.pop(k)) for k in texts}
     numbers = [_parse(cells, layout.columns[k], path) for k, cells in columns.items()]
@@ -87,11 +102,18 @@ def _read_as(
         cells = [row[k] for k in rest] if texts else row
         for k, column in words.items():
             column.append(row[k])
+        _check_so_far(path, len(numbers), 8 * len(rest) + _TEXT_CELL * len(words))
         numbers.append(np.array([*map(kind, cells)], dtype=np.int64 if kind is int else np.float64))
     with open(path, "rb") as file:
         if any(b"_" in line for line in file):
             explain(path, layout, skip=texts)  # Python takes 1_000 for a number
     return np.array(numbers).reshape(len(numbers), len(rest)), words
+
+
+def _check_so_far(path: Path, rows: int, row_bytes: int) -> None:
+    """Look now and then whether the rows so far are too many: no header says how many come."""
+    if rows % _CHECK_ROWS == 0:
+        check_size(rows, row_bytes, str(path), rows=rows)
 
 
 def _parse(cells: Sequence[str], name: str, path: Path) -> NDArray:
@@ -135,6 +157,10 @@ def _check_cell(cell: str, where: str, name: str) -> None:
     if value is None:
         if cell.lower() in ("true", "false"):
             return
+        if _GROUPED.fullmatch(cell):
+            raise DataError(
+                f"{where} holds {cell[:40]!r}; write numbers with digits only, such as 1000."
+            )
         raise DataError(
             f"{where} holds {cell[:40]!r}, which is not a number; if the column is the true class "
             f"or an id say so with labels={name!r} or ids={name!r} (--labels, --ids), else remove "
@@ -155,7 +181,7 @@ def _check_cell(cell: str, where: str, name: str) -> None:
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Line number (of the row's first line) and cells of every row that is not blank."""
     with open(path, encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter)
+        reader = csv.reader(_lines(file, path), delimiter=delimiter)
         try:
             begin = 1
             for row in reader:
@@ -164,7 +190,7 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 begin = reader.line_num + 1
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{path}: is not UTF-8 text near line {reader.line_num + 1}; save it as UTF-8."
+                f"{path}: is not UTF-8 text in line {_bad_line(path)}; save it as UTF-8."
             ) from error
         except csv.Error as error:
             raise DataError(
@@ -172,8 +198,36 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             ) from error
 
 
+def _lines(file: TextIO, path: Path) -> Iterator[str]:
+    """Lines of a file, none of them longer than can be meant."""
+    while line := file.readline(LONGEST_LINE):
+        if len(line) >= LONGEST_LINE:
+            raise DataError(
+                f"{path}: has a line of more than {LONGEST_LINE:,} characters; "
+                "give one line per point, or save the table as .npy or .parquet."
+            )
+        yield line
+
+
+def _bad_line(path: Path) -> int:
+    """Line of the first byte that is not UTF-8; text is decoded in pieces of many lines."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line, end = 1, b""
+    with open(path, "rb") as file:
+        while piece := file.read(2**20):
+            end = end or (b"\n" if b"\n" in piece else b"\r")
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError as error:
+                return line + error.object[: error.start].count(end)
+            line += piece.count(end)
+    return line
+
+
 def _is_header(first: list[str], second: list[str] | None) -> bool:
     numeric = [_number(c.strip()) is not None for c in first]
+    if any(_GROUPED.fullmatch(c.strip()) for c in first):
+        return False
     if not any(numeric):
         return True
     unnamed = first[1:] if first[0] == "" else first

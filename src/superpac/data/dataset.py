@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
 from superpac.data import render
-from superpac.data.checks import as_ids, as_labels, as_points
+from superpac.data.checks import as_ids, as_image_shape, as_labels, as_points
 from superpac.data.image_files import LIMIT_PIXELS
 from superpac.errors import DataError, InputError
 from superpac.safe_text import as_it_was, encodable
@@ -389,8 +390,8 @@ def _check_shape(
         if kind == "image":
             raise DataError(f"{source}: images need image_shape, such as (28, 28).")
         return None
-    sides = tuple(int(s) for s in shape)
-    fits = len(sides) in (2, 3) and min(sides) > 0 and int(np.prod(sides)) == dim
+    sides = as_image_shape(shape, source)
+    fits = math.prod(sides) == dim
     if not fits or (len(sides) == 3 and sides[2] != 3):
         raise DataError(
             f"{source}: image_shape {sides} does not fit {dim} values per point; it must be "

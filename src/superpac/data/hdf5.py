@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superpac.data.arrays import choose_named, choose_points, from_array
-from superpac.data.checks import check_size, reading
+from superpac.data.checks import as_image_shape, reading
 from superpac.data.dataset import Dataset
+from superpac.data.limits import MOST_ARRAYS, check_size
 from superpac.errors import DataError
 from superpac.optional import require
 
@@ -42,7 +44,12 @@ def load_mat(path: Path, **options: Any) -> Dataset:
         everything = {n: s for n, (s, _) in held.items()}
 
         def read(name: str) -> NDArray:
-            check_size(int(np.prod(held[name][0], dtype=object)), 8, f"{path}, variable {name!r}")
+            shape, kind = held[name]
+            # a sparse matrix is stored without its zeros, so its file may well be small
+            packed = 0 if kind == "sparse" else path.stat().st_size
+            rows = max(shape, default=0) if min(shape, default=0) == 1 else 0
+            where = f"{path}, variable {name!r}"
+            check_size(math.prod(shape), 8, where, rows=rows, packed=packed)
             value = io.loadmat(path, variable_names=[name])[name]
             return value.toarray() if sparse.issparse(value) else value
 
@@ -78,6 +85,11 @@ def _load_hdf5(path: Path, transpose: bool, **options: Any) -> Dataset:
             # Links out of the file are not visited, so none is followed.
             if isinstance(item, h5py.Dataset) and not name.startswith("#"):
                 found[name] = item
+            if len(found) > MOST_ARRAYS:
+                raise DataError(
+                    f"{path}: holds more than the {MOST_ARRAYS:,} arrays that are read; "
+                    "keep those that are needed."
+                )
 
         file.visititems(note)
         turn = (lambda s: s[::-1]) if transpose else (lambda s: s)
@@ -97,7 +109,11 @@ def read_dataset(item: h5py.Dataset, where: str) -> NDArray:
 
     if item.is_virtual or item.external:
         raise DataError(f"{where}: its values lie in another file; store them in this one.")
-    check_size(int(np.prod(item.shape or (0,), dtype=object)), item.dtype.itemsize, where)
+    # a part of a chunk is only had by unpacking the whole of it
+    values = max(math.prod(item.shape or (0,)), math.prod(item.chunks or (0,)))
+    packed = Path(item.file.filename).stat().st_size
+    rows = (item.shape or (0,))[0]
+    check_size(values, item.dtype.itemsize, where, rows=rows, packed=packed)
     return item.asstr()[...] if h5py.check_string_dtype(item.dtype) else item[...]
 
 
@@ -118,7 +134,7 @@ def _assemble(
     if orient and y is not None and X.ndim == 2 and np.size(y) == X.shape[1] != X.shape[0]:
         X = X.T
     if image_shape is None and "image_shape" in everything:
-        image_shape = tuple(int(s) for s in np.ravel(read("image_shape")))
+        image_shape = as_image_shape(read("image_shape"), str(path))
     return from_array(
         X, labels=y, ids=names, image_shape=image_shape, name=path.stem, source=str(path)
     )

@@ -13,11 +13,11 @@ from typing import IO
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from superpac.data import limits
 from superpac.data.checks import reading
 from superpac.errors import DataError
 
-LIMIT_PIXELS = 50_000_000
-"""Largest image that is decoded; a few kB of PNG can claim 50,000 x 50,000 pixels."""
+LIMIT_PIXELS = limits.PIXELS
 
 # Not raster images, or only stubs that call a program or handler of the user's.
 _NOT_RASTER = frozenset({"EPS", "WMF", "BUFR", "GRIB", "HDF5", "MPEG", "PDF", "FPX", "MIC"})

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from superpac.data import image_files
-from superpac.data.checks import check_size, reading
+from superpac.data import image_files, limits
+from superpac.data.checks import reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, InputError
 from superpac.safe_text import well_formed
@@ -68,7 +68,8 @@ def load_images(
     target = None if size is None else check_target(size)
     shape = _common_shape(files, target, limit_pixels)
     depth = 1 if grey else 3
-    check_size(len(files) * shape[0] * shape[1] * depth, 1, f"{folder} (give a smaller --size)")
+    values = len(files) * shape[0] * shape[1] * depth
+    limits.check_size(values, 1, f"{folder} (a smaller --size helps)", rows=len(files))
     X = _read_all(files, shape, target is not None, grey, limit_pixels)
     return Dataset(
         X,

@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superpac.data import csv_text
-from superpac.data.checks import EXACT, as_points, check_size, reading
+from superpac.data.checks import EXACT, as_points, reading
 from superpac.data.dataset import Dataset
+from superpac.data.limits import check_size
 from superpac.errors import DataError, SuperpacError
 from superpac.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 Column = str | int
 _INDEX_NAMES = ("", "__index_level_0__")
@@ -63,10 +65,40 @@ def load_parquet(path: Path, **options: Any) -> Dataset:
 
     with reading(path, "a Parquet file"):
         file = pyarrow.parquet.ParquetFile(path)
-        meta = file.metadata
-        check_size(meta.num_rows * meta.num_columns, 8, str(path))
+        _check_parquet(file.metadata, path)
+        # texts stay in a dictionary: one of a megabyte may be there once and stand in every row
+        texts = [f.name for f in file.schema_arrow if _is_text(f.type)]
+        file = pyarrow.parquet.ParquetFile(path, read_dictionary=texts)
         table = file.read()
+        for name in texts:
+            _check_texts(table.column(name), f"{path}, column {name!r}")
         return _from_table(table, name=path.stem, source=str(path), **options)
+
+
+def _check_parquet(meta: pq.FileMetaData, path: Path) -> None:
+    """Refuse a file whose own figures say that it is too large."""
+    packed = path.stat().st_size
+    check_size(meta.num_rows * meta.num_columns, 8, str(path), rows=meta.num_rows, packed=packed)
+    groups = (meta.row_group(k) for k in range(meta.num_row_groups))
+    unpacked = sum(group.total_byte_size for group in groups)
+    check_size(max(0, unpacked), 1, str(path), packed=packed)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_binary(kind)
+
+
+def _check_texts(column: pa.ChunkedArray, where: str) -> None:
+    """Refuse texts that would take too much once each row has its own."""
+    import pyarrow.compute as pc
+
+    size = 0
+    for chunk in column.chunks:
+        longest = pc.max(pc.binary_length(chunk.dictionary)).as_py() if len(chunk) else 0
+        size += (longest or 0) * len(chunk)
+    check_size(size, 1, where)
 
 
 def load_frame(frame: pd.DataFrame, **options: Any) -> Dataset:

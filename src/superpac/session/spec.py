@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -15,6 +15,9 @@ DEFAULT_AFFINITY = "ensc:gamma=5"
 DEFAULT_STRATEGY = "superpac-d"
 AUTO = "auto"
 STAND_IN = 10
+LARGEST_SEED = 2**32 - 1  # what NumPy's generators take
+EARLIER_NAMES = {"k": "n_clusters"}
+_SEEDS = f"a whole number from 0 to {LARGEST_SEED}"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Spec:
     normalize: bool | None = None
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         if self.n_clusters == AUTO:
             if self.strategy in STRATEGIES and self.strategy not in FIND_COUNT:
                 able = ", ".join(sorted(FIND_COUNT))
@@ -64,13 +68,31 @@ class Spec:
                     f"The strategy {self.strategy!r} needs the number of clusters; give it, or "
                     f"take one that finds it: {able}."
                 )
-        elif not isinstance(self.n_clusters, (int, np.integer)) or self.n_clusters < 1:
+        elif not _whole(self.n_clusters) or self.n_clusters < 1:
             raise InputError(
                 "The number of clusters must be a positive integer or 'auto'. "
                 f"Got {self.n_clusters!r}."
             )
-        if self.dim is not None and np.min(self.dim) < 1:
-            raise InputError(f"The subspace dimension must be at least 1. Got {self.dim!r}.")
+        dims: tuple[object, ...] = self.dim if isinstance(self.dim, tuple) else (self.dim,)
+        if self.dim is not None and not (dims and all(_whole(d) and d >= 1 for d in dims)):
+            raise InputError(
+                "The subspace dimension must be a whole number, at least 1, or one for each "
+                f"cluster. Got {self.dim!r}."
+            )
+
+    def _check_kinds(self) -> None:
+        """Say which value is of another kind than it should be: a spec may come from a file."""
+        for name, good, allowed in (
+            ("affinity", isinstance(self.affinity, str), "text"),
+            ("strategy", isinstance(self.strategy, str), "text"),
+            ("options", _plain_options(self.options), "names with numbers, texts or yes and no"),
+            ("seed", _whole(self.seed) and 0 <= self.seed <= LARGEST_SEED, _SEEDS),
+            ("normalize", self.normalize in (None, False, True), "true, false or none"),
+        ):
+            if not good:
+                raise InputError(
+                    f"The {name} of a session must be {allowed}. Got {ascii(getattr(self, name))}."
+                )
 
     @property
     def clusters(self) -> int:
@@ -86,7 +108,8 @@ class Spec:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Spec:
-        """Build a spec from :meth:`to_dict`."""
+        """Build a spec from :meth:`to_dict`, or from what the first stores and archives hold."""
+        plain = {EARLIER_NAMES.get(name, name): value for name, value in plain.items()}
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(plain) - known)
         if unknown:
@@ -94,7 +117,22 @@ class Spec:
                 f"A session's spec has unknown entries {', '.join(unknown)}; it was made by a "
                 "newer version: upgrade superpac."
             )
+        if "n_clusters" not in plain:
+            raise InputError("A session's spec names no number of clusters (n_clusters); add it.")
         values = dict(plain)
         if isinstance(values.get("dim"), list):
             values["dim"] = tuple(values["dim"])
         return cls(**values)
+
+
+def _whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number; true and false are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _plain_options(options: object) -> bool:
+    """Whether options are names with plain values."""
+    plain = (str, int, float, np.generic, type(None))
+    return isinstance(options, Mapping) and all(
+        isinstance(name, str) and isinstance(value, plain) for name, value in options.items()
+    )

@@ -3,12 +3,17 @@
 ``manifest.json`` holds the session's facts, the number of events and the last hash;
 ``events.jsonl`` one event per line. The same log always gives the same bytes. An archive comes
 from anywhere, so nothing in it is trusted: no name in it becomes a path, sizes are capped
-before and while reading, every event is validated and the whole chain recomputed.
+before and while reading, every event is validated, the whole chain recomputed, and what it says is
+read as an opening would read it (`archive_meaning`).
+
+The events may take 64 MB, some two hundred thousand answers; ``SUPERPAC_ARCHIVE_LIMIT`` (such as
+``500 MB``) allows more.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -20,12 +25,18 @@ from superpac.answers.events import Draft, check_draft, check_info, check_text
 from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
 from superpac.atomic_files import atomic_write, stream_of
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
+from superpac.memory import parse_bytes
+from superpac.store.archive_meaning import check_events, check_facts
 from superpac.store.failures import StoreFailure
 
 VERSION = 1
 
 _MANIFEST, _EVENTS = "manifest.json", "events.jsonl"
-_CAPS = {_MANIFEST: 4 << 20, _EVENTS: 512 << 20}
+SETTING = "SUPERPAC_ARCHIVE_LIMIT"
+DEFAULT_LIMIT = 64 * 10**6
+"""Bytes of all events; an answer takes about three hundred."""
+
+_MANIFEST_LIMIT = 4 << 20
 _LONGEST_LINE = 1 << 18
 _FIELDS = frozenset(Event.__dataclass_fields__)
 
@@ -73,10 +84,11 @@ def read(path: Path, *, name: str | None = None) -> tuple[SessionInfo, list[Even
         with path.open("rb") as file, zipfile.ZipFile(file) as bundle:
             _check_entries(bundle)
             with bundle.open(_MANIFEST) as part:
-                manifest = _json(part.read(_CAPS[_MANIFEST] + 1))
+                manifest = _json(part.read(_MANIFEST_LIMIT + 1))
             info = _info(manifest, name)
+            check_facts(info)
             with bundle.open(_EVENTS) as part:
-                events = list(_events(part, info))
+                events = list(_events(part, info, manifest.get("events")))
     except FileNotFoundError as error:
         raise NotFoundError(f"There is no archive at {path}; check its name.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -93,19 +105,32 @@ def read(path: Path, *, name: str | None = None) -> tuple[SessionInfo, list[Even
     last = events[-1].hash if events else info.genesis()
     if (len(events), last) != (manifest.get("events"), manifest.get("hash")):
         raise DataError(f"{path} does not hold the events that its manifest names; export again.")
+    try:
+        check_events(events, info)
+    except InputError as error:
+        raise DataError(f"{path} cannot be taken in: {error}") from error
     return info, events
+
+
+def _caps() -> dict[str, int]:
+    """Bytes that each part may take."""
+    text = os.environ.get(SETTING, "")
+    most = parse_bytes(SETTING, text) if text.strip() else DEFAULT_LIMIT
+    return {_MANIFEST: _MANIFEST_LIMIT, _EVENTS: most}
 
 
 def _check_entries(bundle: zipfile.ZipFile) -> None:
     """Refuse an archive of other parts than it should have, or of parts that are too large."""
     entries = bundle.infolist()
-    if sorted(entry.filename for entry in entries) != sorted(_CAPS):
+    caps = _caps()
+    if sorted(entry.filename for entry in entries) != sorted(caps):
         raise DataError(f"it must hold {_MANIFEST} and {_EVENTS} and nothing else.")
     for entry in entries:
-        if entry.file_size > _CAPS[entry.filename]:
+        if entry.file_size > caps[entry.filename]:
+            more = f"; set {SETTING} to allow more" if entry.filename == _EVENTS else ""
             raise DataError(
                 f"{entry.filename} would take {entry.file_size} bytes, "
-                f"more than the {_CAPS[entry.filename]} that are allowed."
+                f"more than the {caps[entry.filename]} that are allowed{more}."
             )
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise DataError("it uses a compression that is not allowed.")
@@ -133,14 +158,16 @@ def _info(manifest: dict[str, Any], name: str | None) -> SessionInfo:
     return info if name is None else check_info(replace(info, name=name))
 
 
-def _events(part: IO[bytes], info: SessionInfo) -> Iterator[Event]:
-    """Events of the archive, each checked as one that is appended."""
+def _events(part: IO[bytes], info: SessionInfo, told: Any) -> Iterator[Event]:
+    """Events of the archive, each checked as one that is appended; no more than were `told`."""
     seen: set[str] = set()
-    size = 0
+    size, most = 0, _caps()[_EVENTS]
     while line := part.readline(_LONGEST_LINE):
         size += len(line)
-        if size > _CAPS[_EVENTS] or not line.endswith(b"\n"):
+        if size > most or not line.endswith(b"\n"):
             raise DataError("an event is too long or cut off.")
+        if len(seen) == told:
+            raise DataError(f"it holds more events than the {told} that its manifest names.")
         fields = _json(line)
         if fields.keys() != _FIELDS:
             raise DataError("an event has other fields than it should.")

@@ -63,6 +63,9 @@ class _Strategies(Mapping[str, "type[Strategy]"]):
         found: type[Strategy] = getattr(import_module(f"superpac.strategies.{module}"), cls)
         return found
 
+    def __contains__(self, name: object) -> bool:
+        return name in _PLACES  # without importing it
+
     def __iter__(self) -> Iterator[str]:
         return iter(_PLACES)
 
