@@ -86,7 +86,8 @@ class History:
     def event(self, seq: int) -> Event:
         """Event number `seq`."""
         if not 1 <= seq <= len(self.events):
-            raise InputError(f"There is no event #{seq}; the log has #1 to #{len(self.events)}.")
+            has = f"#1 to #{len(self.events)}" if self.events else "none yet"
+            raise InputError(f"There is no event #{seq}; the log has {has}.")
         return self.events[seq - 1]
 
     def undoable(self, by: str | None = None) -> list[int]:

@@ -35,14 +35,17 @@ def parse_clusters(text: str) -> int | str:
     except ValueError:
         count = 0
     if count < 1:
-        raise typer.BadParameter(f"{text!r} is neither a whole number from 1 on nor 'auto'.")
+        raise typer.BadParameter(f"{text[:40]!r} is neither a whole number from 1 on nor 'auto'.")
     return count
 
 
 def check_folder(path: Path | None) -> Path | None:
     """Refuse a folder that cannot be made or written to, before the work begins."""
     if path is not None:
-        there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+        try:
+            there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
+        except (OSError, ValueError) as error:
+            raise InputError(f"{_short(path)} cannot be written ({_reason(error)}).") from error
         if not there.is_dir():
             raise InputError(f"{path} cannot be written: {there} is not a folder; name another.")
         if not os.access(there, os.W_OK | os.X_OK):
@@ -55,12 +58,31 @@ def check_file(path: Path | None) -> Path | None:
     if path is not None and stream_of(path) is None:
         atomic_files.check_file(path)
         check_folder(path.parent)
+        longest = os.pathconf("/", "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
+        if len(os.fsencode(path.name)) > longest:
+            raise InputError(f"{_short(path)} cannot be written: its name is too long; shorten it.")
     return path
 
 
 def is_standard_output(path: Path | None) -> bool:
     """Whether a file to write is standard output, where nothing else should appear then."""
     return path is not None and stream_of(path) == atomic_files.STANDARD_OUTPUT
+
+
+def check_annotator(name: str) -> str:
+    """Refuse a name that no log can keep, before a question is put."""
+    from superpac.answers.events import check_text
+
+    return check_text("--as", name, 200) if name else name
+
+
+def _short(text: object) -> str:
+    """Beginning of a long text, on one line, as any terminal can show it."""
+    return ascii(str(text))[1:-1][:80]
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def check_picture(path: Path | None) -> Path | None:
@@ -108,7 +130,9 @@ StandardiseOption = Annotated[
 SeedOption = Annotated[
     int, typer.Option("--seed", min=0, max=2**31 - 1, help="Same seed, same result.")
 ]
-JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Trials at once on this machine.")]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", min=1, max=1024, help="Trials at once on this machine.")
+]
 UntilOption = Annotated[
     str | None,
     typer.Option(
@@ -123,7 +147,7 @@ DimOption = Annotated[
     int | None, typer.Option("--dim", "-d", min=1, help="Dimension of the subspaces.")
 ]
 NameOption = Annotated[str | None, typer.Option("--name", help="What to call the session.")]
-AnnotatorOption = Annotated[str, typer.Option("--as", help="Your name.")]
+AnnotatorOption = Annotated[str, typer.Option("--as", callback=check_annotator, help="Your name.")]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="Its name or id.")]
 MovedOption = Annotated[
     str | None, typer.Option("--data", help="Where the data are now, if they have moved.")

@@ -21,10 +21,11 @@ PAUSE_S = 30  # between lines where there is no terminal to draw a bar on
 
 def reproduce(
     figure: Annotated[
-        str, typer.Argument(metavar="[FIGURE|all]", help="Which figure; 'list' names them.")
+        str, typer.Argument(metavar="FIGURE", help="Which figure; 'list' names them.")
     ] = "all",
     trials: Annotated[
-        int | None, typer.Option(min=1, help="At most so many a panel; the paper has 100.")
+        int | None,
+        typer.Option(min=1, max=100_000, help="At most so many a panel; the paper has 100."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Few trials and short budgets: under 30 minutes.")
@@ -93,8 +94,8 @@ def reproduce(
                 dask=dask,
                 allowed_s=QUICK_S if quick else None,
                 limit_s=limit,
-                methods=methods.split(",") if methods else None,
-                panels=panels.split(",") if panels else None,
+                methods=None if methods is None else methods.split(","),
+                panels=None if panels is None else panels.split(","),
                 affinities=affinities,
                 command=_command(figure, trials, quick, jobs, dask, limit, methods, panels),
                 watch=watch,

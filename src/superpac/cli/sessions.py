@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 def store_address(given: str | None) -> str:
     """Where sessions are kept: the option, then SUPERPAC_STORE, then the user's data folder."""
+    if given == "":
+        raise InputError("--store is empty; name a file or an address, or leave the option out.")
     named = given or os.environ.get("SUPERPAC_STORE")
     if named:
         return named
@@ -39,7 +41,8 @@ def store_address(given: str | None) -> str:
 def opened(given: str | None, *, read_only: bool = False, create: bool = False) -> Iterator[Store]:
     """Open the store for one command."""
     address = store_address(given)
-    missing = "://" not in address and not Path(address).exists()
+    # os.path raises nothing, whatever the name
+    missing = "://" not in address and not os.path.exists(address)
     if missing and not create:
         raise NotFoundError(
             f"There are no sessions yet at {address}; begin one with: superpac new DATA -k K."
@@ -287,9 +290,16 @@ def _about() -> None:
 
 
 @store_tools.command()
-def upgrade(store: common.StoreOption = None) -> None:
+def upgrade(
+    place: Annotated[
+        str | None, typer.Argument(metavar="STORE", help="The same as --store, in short.")
+    ] = None,
+    store: common.StoreOption = None,
+) -> None:
     """Bring a store made by an older version up to date."""
     from superpac.store import upgrade_store
 
-    saved = upgrade_store(store_address(store))
+    if place is not None and store is not None and place != store:
+        raise InputError(f"Two stores are named, {place} and {store}; name one.")
+    saved = upgrade_store(store_address(store if place is None else place))
     common.say("Up to date." if saved is None else f"Upgraded; the old one is kept as {saved}.")

@@ -29,7 +29,9 @@ def simulate(
     option: common.StrategyOptionsOption = None,
     classes: Annotated[int | None, typer.Option(min=1, help="Draw so many classes.")] = None,
     per_class: Annotated[int | None, typer.Option(min=1, help="Draw so many items each.")] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Repeat with seeds s, s+1, ...")] = 1,
+    trials: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Repeat with seeds s, s+1, ...")
+    ] = 1,
     wrong: Annotated[float, typer.Option(help="Share of wrong answers, such as 0.012.")] = 0.0,
     labelling: Annotated[
         str, typer.Option(help="Measure the 'model' labels (paper) or those that keep 'answers'.")
@@ -67,7 +69,7 @@ def simulate(
         raise InputError("Say how many clusters there are with -k.")
     spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
     enough = None if until is None else parse_share(until)
-    work = [
+    work = (
         delayed(trial)(
             items,
             replace(spec, seed=seed + t),
@@ -80,7 +82,7 @@ def simulate(
             yardstick,
         )
         for t in range(trials)
-    ]
+    )
     with common.Stages(quiet=as_json) as stages, stages.stage("trials", trials) as progress:
         runs: list[Run] = []
         many = Parallel(n_jobs=min(jobs, trials), return_as="generator")
@@ -142,7 +144,9 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
     """Trials and their mean, as ``--json`` prints them."""
     import numpy as np
 
-    marks = sorted({*range(0, questions + 1, 50), questions})
+    # a run that had nothing left to ask stays where it was: one mark for the whole budget then
+    asked = max(run.error.size - 1 for run in runs)
+    marks = sorted({*range(0, min(questions, asked) + 1, 50), questions})
     report: dict[str, Any] = {
         "trials": [
             {

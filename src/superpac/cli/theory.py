@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def theory(
     plot: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("theory.png"),
-    samples: Annotated[int, typer.Option(min=100, help="Draws for each point.")] = 3000,
+    samples: Annotated[
+        int, typer.Option(min=100, max=1_000_000, help="Draws for each point.")
+    ] = 3000,
     seed: common.SeedOption = 0,
 ) -> None:
     """Check Theorem 1's bound on the margin and the Corollary's ordering, and draw them."""

@@ -115,6 +115,8 @@ def _from_place(
     if isinstance(what, str) and what in CATALOGUE:
         _refuse({**given, **only_images}, "other data than a benchmark, whose facts are known,")
         return load_benchmark(what)
+    if not os.fspath(what):
+        raise NotFoundError("The data have no name; give a benchmark's name, a file or a folder.")
     try:
         path = Path(what).expanduser()
         exists = path.exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -243,9 +244,10 @@ def load_figure(name: str | Path) -> FigureSpec:
     path = Path(name)
     if path.suffix != ".toml":
         path = _folder() / f"{name}.toml"
-    if not path.is_file():
+    if not os.path.isfile(path):  # which raises nothing, whatever the name
         raise InputError(
-            f"There is no figure {str(name)!r}; choose all or one of: {', '.join(figure_names())}."
+            f"There is no figure {str(name)[:80]!r}; choose all or one of: "
+            f"{', '.join(figure_names())}."
         )
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))

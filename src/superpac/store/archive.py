@@ -26,7 +26,6 @@ from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
 from superpac.atomic_files import atomic_write, stream_of
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
 from superpac.memory import parse_bytes
-from superpac.store.archive_meaning import check_events, check_facts
 from superpac.store.failures import StoreFailure
 
 VERSION = 1
@@ -80,6 +79,9 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 def read(path: Path, *, name: str | None = None) -> tuple[SessionInfo, list[Event]]:
     """Read and check an archive; `name` replaces the session's name, which is not hashed."""
+    # a store is opened more often than an archive is read, and need not wait for NumPy
+    from superpac.store.archive_meaning import check_events, check_facts
+
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as bundle:
             _check_entries(bundle)

@@ -8,6 +8,7 @@ keeps a copy of a SQLite file beside it first, and runs in one transaction on ei
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 from sqlalchemy import Connection, inspect, text
 
@@ -31,12 +32,12 @@ def check(connection: Connection, where: str) -> None:
     if found is None:
         raise StoreFailure(
             f"{where} holds no superpac tables; "
-            f"make them with: superpac store upgrade --store {where}"
+            f"make them with: superpac store upgrade --store {quote(where)}"
         )
     if found < SCHEMA:
         raise StoreFailure(
             f"{where} has schema {found} and this superpac needs {SCHEMA}; "
-            f"upgrade it with: superpac store upgrade --store {where}"
+            f"upgrade it with: superpac store upgrade --store {quote(where)}"
         )
     raise StoreFailure(
         f"{where} has schema {found}, written by a newer superpac than this one, which knows "

@@ -303,6 +303,14 @@ def _backend(
     place = os.fspath(url)
     if not isinstance(place, str) or not place or "\0" in place:
         raise InputError(f"A store must be a file name or an address; got {place!r}.")
+    try:
+        place.encode()
+        Path(place).exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InputError(
+            f"A store cannot be called {ascii(place)[1:-1][:80]} ({reason}); name another file."
+        ) from error
     if "://" in place:
         try:
             parsed = make_url(place)
