@@ -303,3 +303,62 @@ def upgrade(
         raise InputError(f"Two stores are named, {place} and {store}; name one.")
     saved = upgrade_store(store_address(store if place is None else place))
     common.say("Up to date." if saved is None else f"Upgraded; the old one is kept as {saved}.")
+
+
+@store_tools.command()
+def backup(
+    store: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="STORE",
+            help="File or PostgreSQL address; by default SUPERPAC_STORE or your own file.",
+        ),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Folder for it; by default backups, beside the file."),
+    ] = None,
+    keep: Annotated[
+        int | None,
+        typer.Option("--keep", min=1, help="How many to keep here, the new one included."),
+    ] = None,
+) -> None:
+    """Copy the store while it is in use, read the copy back, and remove old ones if told to."""
+    from superpac.store import backup_store
+
+    made = backup_store(store_address(store), to, keep=keep)
+    events = sum(kept.events for kept in made.sessions)
+    common.say(f"Written and read back: {made.path}")
+    common.say(f"Sessions: {len(made.sessions)}, events: {events}.")
+    for path in made.removed:
+        common.say(f"Removed, since the new one holds all of it: {path}")
+    for path in made.spared:
+        common.say(f"Kept, since it is damaged or holds what the new one does not: {path}")
+
+
+@store_tools.command()
+def restore(
+    backup: Annotated[
+        Path, typer.Argument(metavar="BACKUP", help="A file made by superpac store backup.")
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", help="File or PostgreSQL address; by default SUPERPAC_STORE or your own file."
+        ),
+    ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Move the file that is there aside, under another name."),
+    ] = False,
+) -> None:
+    """Read a backup from end to end and bring back what it holds."""
+    from superpac.store import restore_store
+
+    sessions, aside = restore_store(backup, store_address(to), replace=replace)
+    if aside is not None:
+        common.say(f"What was there is now {aside}")
+    for session in sessions:
+        more = f", {session.beyond} more are there since" if session.beyond else ""
+        common.say(f"{session.name}: {session.added} events brought back{more}.")
+    common.say("Restored." if sessions else "Restored; the backup holds no session.")

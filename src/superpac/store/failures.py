@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 
 from superpac.errors import StoreError
@@ -57,6 +58,19 @@ def broken(where: str, reason: str) -> StoreFailure:
     """The content is damaged."""
     return StoreFailure(
         f"{where} is damaged ({reason}); restore it from a backup or import an archive."
+    )
+
+
+def unwritable(folder: str, error: BaseException) -> StoreFailure:
+    """A file cannot be written in a folder, whatever is in it already."""
+    full_disk = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or (
+        getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL
+    )
+    reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+    return StoreFailure(
+        f"{folder} cannot be written ({reason}), so nothing was kept; "
+        "free some space or make it writable, or name another folder.",
+        status=507 if full_disk else 503,
     )
 
 

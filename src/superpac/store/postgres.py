@@ -15,16 +15,19 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, create_engine, event, text
+from sqlalchemy import URL, Connection, RowMapping, create_engine, event, insert, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from superpac.optional import require
 from superpac.store import failures, migrate
 from superpac.store.failures import StoreFailure
+from superpac.store.schema import Heads, events, read_heads, sessions
+from superpac.store.sqlite import SqliteBackend
 
 T = TypeVar("T")
 
@@ -127,9 +130,46 @@ class PostgresBackend:
             self.run(lambda connection: migrate.check(connection, self.where))
         self.run(_make, write=True, limit=None)
 
+    def copy_to(self, path: Path) -> Heads:
+        """Copy every session, as all are at one moment, into a new SQLite store at `path`.
+
+        Returns where the logs end. Leases stay behind: they are over before anybody restores.
+        """
+
+        def read(connection: Connection) -> Heads:
+            # It holds no lock that others wait for, and writing a long log may take a while.
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+            path.unlink(missing_ok=True)  # what an attempt before this one has left
+            target = SqliteBackend(path, read_only=False, create=True, busy_timeout=5.0)
+            try:
+                for session in connection.execute(select(sessions)).mappings().all():
+                    query = (
+                        select(events)
+                        .where(events.c.session_id == session["id"])
+                        .order_by(events.c.seq)
+                    )
+                    rows = connection.execute(query).mappings().all()
+                    target.run(_rows_writer(session, rows), write=True)
+                return read_heads(connection)
+            finally:
+                target.close()
+
+        return self.run(read, limit=None)
+
     def close(self) -> None:
         """Close every connection."""
         self._engine.dispose()
+
+
+def _rows_writer(session: RowMapping, rows: Sequence[RowMapping]) -> Callable[[Connection], None]:
+    """Write one session and its events as they are."""
+
+    def write(connection: Connection) -> None:
+        connection.execute(insert(sessions), dict(session))
+        if rows:
+            connection.execute(insert(events), [dict(row) for row in rows])
+
+    return write
 
 
 def _make(connection: Connection) -> None:

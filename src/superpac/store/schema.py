@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Connection,
     Float,
     ForeignKey,
     Integer,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    select,
 )
 
 SCHEMA = "0002"
@@ -71,3 +73,12 @@ leases = Table(
     Column("ttl", Float(53), nullable=False),
     sqlite_with_rowid=False,
 )
+
+Heads = dict[str, tuple[int, str]]
+"""Where each session's log ends: its last (seq, hash), by the session's id."""
+
+
+def read_heads(connection: Connection) -> Heads:
+    """Where the logs end, as one transaction sees them."""
+    query = select(sessions.c.id, sessions.c.last_seq, sessions.c.last_hash)
+    return {session: (seq, last) for session, seq, last in connection.execute(query)}

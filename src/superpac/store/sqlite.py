@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, create_engine, event
@@ -30,9 +30,17 @@ from superpac.errors import InputError, NotFoundError
 from superpac.store import failures, migrate
 from superpac.store.failures import StoreFailure
 from superpac.store.owner_lock import OwnerLock
-from superpac.store.schema import APPLICATION_ID
+from superpac.store.schema import APPLICATION_ID, Heads, read_heads
 
 T = TypeVar("T")
+
+# Errors that copying can only have met in the file that it writes.
+_OF_THE_COPY = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+)
 
 
 class SqliteBackend:
@@ -147,18 +155,28 @@ class SqliteBackend:
         if found > migrate.SCHEMA:
             self.run(lambda connection: migrate.check(connection, self.where))
         copy = self.path.with_name(f"{self.path.name}.schema-{found}-{secrets.token_hex(3)}")
-        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        plain = self._connect()
-        try:
-            plain.execute("VACUUM INTO ?", (str(copy),))
-        except sqlite3.Error as error:
-            copy.unlink()
-            raise failures.from_sqlite(error, self.where) from error
-        finally:
-            plain.close()
+        self.copy_to(copy)
         sync_folder(self.path.parent)
         self.run(migrate.upgrade, write=True)
         return copy
+
+    def copy_to(self, path: Path) -> Heads:
+        """Copy the file, as it is at one moment, to a new one; returns where its logs end.
+
+        Others may go on writing: they wait while pages are copied, not while the copy is synced.
+        """
+        handle = _new_file(path)
+        try:
+            heads = self.run(lambda connection: _copy_pages(connection, path))
+            os.fsync(handle)
+        except BaseException as error:
+            path.unlink()
+            if isinstance(error, OSError):
+                raise failures.unwritable(str(path.parent), error) from error
+            raise
+        finally:
+            os.close(handle)
+        return heads
 
     def close(self) -> None:
         """Close the file and give up its ownership."""
@@ -198,6 +216,35 @@ def _connect(path: Path, timeout: float, read_only: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _new_file(path: Path) -> int:
+    """Make an empty file that only its owner can read, and keep it open."""
+    try:
+        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise failures.unwritable(str(path.parent), error) from error
+
+
+def _copy_pages(connection: Connection, path: Path) -> Heads:
+    """Copy every page within one read transaction, which also reads where the logs end."""
+    heads = read_heads(connection)
+    plain: Any = connection.connection.driver_connection
+    target = sqlite3.connect(path, isolation_level=None)
+    try:
+        # whole or thrown away: a journal would only be more to write, and one sync at the end is
+        # enough
+        target.execute("PRAGMA journal_mode = OFF")
+        target.execute("PRAGMA synchronous = OFF")
+        # All at once: in steps, it would begin anew each time that somebody answers in between.
+        plain.backup(target)
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_COPY:
+            raise failures.unwritable(str(path.parent), error) from error
+        raise
+    finally:
+        target.close()
+    return heads
 
 
 def _begin(connection: Connection) -> None:

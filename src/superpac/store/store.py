@@ -11,13 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, func, insert, make_url, select, text
+from sqlalchemy import URL, Connection, func, insert, make_url, select, text
 from sqlalchemy.exc import ArgumentError
 
 from superpac.answers.events import check_info
-from superpac.answers.log import Event, SessionInfo, timestamp
+from superpac.answers.log import Event, SessionInfo, timestamp, verify_chain
 from superpac.errors import ConflictError, InputError, NotFoundError
 from superpac.store import archive, failures
+from superpac.store.schema import Heads
 from superpac.store.schema import events as events_table
 from superpac.store.schema import sessions as sessions_table
 from superpac.store.sqlite import SqliteBackend
@@ -155,6 +156,20 @@ class Store:
         known = ", ".join(sorted(row["name"] for row in rows)[:10]) or "none"
         raise NotFoundError(f"There is no session {session!r} in {self.where}; it has: {known}.")
 
+    def logs(self) -> list[StoredLog]:
+        """Return the log of every session, the oldest first."""
+        rows = self._backend.run(
+            lambda connection: connection.execute(select(sessions_table)).mappings().all()
+        )
+        infos = [check_info(session_info(dict(row), self.where)) for row in rows]
+        infos.sort(key=lambda info: (info.created_at, info.id))
+        return [StoredLog(self._backend, info, self._clock) for info in infos]
+
+    def add(self, info: SessionInfo, events: Sequence[Event]) -> StoredLog:
+        """Add a session that was elsewhere, with all of its events, whose chain is checked."""
+        verify_chain(events, info)
+        return self._insert(check_info(info), events)
+
     def sessions(self) -> list[SessionSummary]:
         """Return every session, the oldest first, with its counts of events by kind."""
         table = events_table.c
@@ -201,6 +216,18 @@ class Store:
         if wrong is not None:
             raise failures.broken(self.where, wrong)
         return log.head()
+
+    def copy_to(self, path: str | os.PathLike[str]) -> Heads:
+        """Copy everything, as it is at one moment, to a new SQLite file that is a store.
+
+        Others may go on writing meanwhile. `superpac.store.backup_store` does this with checks.
+
+        Returns
+        -------
+        dict
+            Where each log ends in the copy: its last (seq, hash), by the session's id.
+        """
+        return self._backend.copy_to(Path(path))
 
     def export_archive(
         self, session: str, path: str | os.PathLike[str], *, overwrite: bool = False
@@ -291,6 +318,20 @@ def upgrade_store(url: str | os.PathLike[str]) -> Path | None:
         backend.close()
 
 
+def file_of(url: str | os.PathLike[str]) -> Path | None:
+    """Return the file that a file name or address stands for; None if it is a database server's.
+
+    Examples
+    --------
+    >>> file_of("sqlite:////tmp/answers.sqlite3").name
+    'answers.sqlite3'
+    >>> file_of("postgresql://ann@localhost/answers") is None
+    True
+    """
+    parsed = _address(url)
+    return None if isinstance(parsed, URL) else parsed
+
+
 def _backend(
     url: str | os.PathLike[str],
     *,
@@ -300,6 +341,18 @@ def _backend(
     check: bool = True,
 ) -> SqliteBackend | PostgresBackend:
     """Open the database that a file name or an address stands for."""
+    place = _address(url)
+    if isinstance(place, URL):
+        from superpac.store.postgres import PostgresBackend
+
+        return PostgresBackend(place, read_only=read_only, check=check)
+    return SqliteBackend(
+        place, read_only=read_only, create=create, busy_timeout=busy_timeout, check=check
+    )
+
+
+def _address(url: str | os.PathLike[str]) -> Path | URL:
+    """Return the file, or the database's address, that a name stands for."""
     place = os.fspath(url)
     if not isinstance(place, str) or not place or "\0" in place:
         raise InputError(f"A store must be a file name or an address; got {place!r}.")
@@ -311,24 +364,20 @@ def _backend(
         raise InputError(
             f"A store cannot be called {ascii(place)[1:-1][:80]} ({reason}); name another file."
         ) from error
-    if "://" in place:
-        try:
-            parsed = make_url(place)
-        except (ArgumentError, ValueError) as error:
-            raise InputError(
-                "The address of the store cannot be read; "
-                "write it as postgresql://user:password@host/database."
-            ) from error
-        scheme = parsed.drivername.partition("+")[0]
-        if scheme in ("postgresql", "postgres"):
-            from superpac.store.postgres import PostgresBackend
-
-            return PostgresBackend(parsed, read_only=read_only, check=check)
-        if scheme != "sqlite" or not parsed.database or parsed.database == ":memory:":
-            raise InputError(
-                f"A store must be a file, sqlite:///file or postgresql://...; got {scheme}://."
-            )
-        place = parsed.database
-    return SqliteBackend(
-        Path(place), read_only=read_only, create=create, busy_timeout=busy_timeout, check=check
-    )
+    if "://" not in place:
+        return Path(place).absolute()
+    try:
+        parsed = make_url(place)
+    except (ArgumentError, ValueError) as error:
+        raise InputError(
+            "The address of the store cannot be read; "
+            "write it as postgresql://user:password@host/database."
+        ) from error
+    scheme = parsed.drivername.partition("+")[0]
+    if scheme in ("postgresql", "postgres"):
+        return parsed
+    if scheme != "sqlite" or not parsed.database or parsed.database == ":memory:":
+        raise InputError(
+            f"A store must be a file, sqlite:///file or postgresql://...; got {scheme}://."
+        )
+    return Path(parsed.database).absolute()

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, text, update
@@ -25,8 +26,9 @@ from superpac.answers.log import (
     repeated,
     timestamp,
 )
-from superpac.errors import NotFoundError
+from superpac.errors import ConflictError, NotFoundError
 from superpac.store import failures
+from superpac.store.schema import Heads
 from superpac.store.schema import events as events_table
 from superpac.store.schema import leases as leases_table
 from superpac.store.schema import sessions as sessions_table
@@ -65,6 +67,10 @@ class Backend(Protocol):
 
     def integrity(self, connection: Connection) -> str | None:
         """Return what the database finds wrong with itself."""
+        ...
+
+    def copy_to(self, path: Path) -> Heads:
+        """Copy everything, as it is at one moment, to a new SQLite file; returns the logs' ends."""
         ...
 
     def close(self) -> None:
@@ -239,14 +245,42 @@ class StoredLog:
                 return before
             made = chain(keyed, seq, last, timestamp(self._clock()), expected_seq)
             connection.execute(insert(events_table), event_rows(self._info.id, made))
-            connection.execute(
-                update(sessions_table)
-                .where(sessions_table.c.id == self._info.id)
-                .values(last_seq=made[-1].seq, last_hash=made[-1].hash)
-            )
+            self._move_head(connection, made[-1])
             return made
 
         return self._backend.run(write, write=True, limit=6.5 + 0.002 * len(keyed))
+
+    def extend(self, events: Sequence[Event]) -> int:
+        """Add the events that a longer copy of this log has beyond it; returns how many.
+
+        Raises
+        ------
+        ConflictError
+            When this log is no beginning of theirs.
+        """
+
+        def write(connection: Connection) -> int:
+            seq, last = self._head(connection, lock=True)
+            if seq > len(events) or last != (events[seq - 1].hash if seq else self._info.genesis()):
+                raise ConflictError(
+                    f"The log of session {self._info.name!r} in {self._backend.where} went another "
+                    "way; restore into an empty store."
+                )
+            if seq < len(events):
+                rows = event_rows(self._info.id, events[seq:])
+                connection.execute(insert(events_table), rows)
+                self._move_head(connection, events[-1])
+            return len(events) - seq
+
+        return self._backend.run(write, write=True, limit=6.5 + 0.002 * len(events))
+
+    def _move_head(self, connection: Connection, last: Event) -> None:
+        """Note down the last event."""
+        connection.execute(
+            update(sessions_table)
+            .where(sessions_table.c.id == self._info.id)
+            .values(last_seq=last.seq, last_hash=last.hash)
+        )
 
     def _known(self, connection: Connection, keys: list[str]) -> dict[str, Event]:
         """Events that already carry one of these keys."""
