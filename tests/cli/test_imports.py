@@ -69,6 +69,7 @@ def test_commands_on_the_log_need_neither_data_nor_a_compiler(tmp_path, monkeypa
         ("status", "planes"),
         ("sessions",),
         ("verify", "planes"),
+        ("store", "backup"),
         ("undo", "planes"),
         ("undo", "planes", "--redo"),
         ("export", "planes", "-o", answers, "--format", "answers"),

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import event
 
-from postgres import unavailable
 from superpac.answers.log import Event, Log
 from superpac.store import Store, StoreFailure, new_info, open_store
 
@@ -64,21 +60,6 @@ def test_a_full_database_refuses_and_goes_on(memory_folder: Path) -> None:
         pages = 10_000
         engine.dispose()
         check_works(store, log, acked)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    place = tmp_path / "disk"
-    place.mkdir()
-    if os.getuid() != 0 or shutil.which("mount") is None:
-        unavailable("mounting a 2 MB disk needs root")
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True
-    )
-    if made.returncode:
-        unavailable(f"a 2 MB disk cannot be mounted: {made.stderr.decode()}")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_full_disk_refuses_and_goes_on(small_disk: Path) -> None:

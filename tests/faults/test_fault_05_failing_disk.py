@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from disks import ordinary_user
 from postgres import unavailable
 from superpac.answers.log import Event
 from superpac.errors import StoreError
@@ -31,19 +32,6 @@ def without_waiting() -> Iterator[None]:
     started = time.monotonic()
     yield
     assert time.monotonic() - started < PATIENCE / 2
-
-
-@contextlib.contextmanager
-def ordinary_user() -> Iterator[None]:
-    """Be somebody whom file modes bind; root they do not."""
-    if os.getuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 @pytest.fixture

@@ -18,12 +18,10 @@ from superpac.store.draft_folder import draft_folder, put
 from superpac.store.failures import StoreFailure
 from superpac.store.owner_lock import OwnerLock
 from superpac.store.schema import Heads
+from superpac.store.sqlite import companions
 from superpac.store.store import file_of, open_store, utc_now
 from superpac.store.stored_log import StoredLog
 from superpac.store.verification import hash_at, heads_of, verify_store
-
-# What SQLite may keep beside a file; one that is left beside another file would damage it.
-_COMPANIONS = ("", "-journal", "-wal", "-shm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +123,19 @@ def _restore_file(
 
 def _move_aside(target: Path, clock: Callable[[], datetime]) -> Path | None:
     """Give a file and what SQLite keeps beside it another name; None if there was no file."""
-    # What a crash left half-written is rolled back first, if the file can be read at all.
+    # What a crash left half-written is rolled back first, if the file can be read at all; what is
+    # left then must not stay, since SQLite would put it into the new file.
     with contextlib.suppress(StoreError, NotFoundError), open_store(target, read_only=True):
         pass
     aside = target.with_name(f"{target.name}.before-restore-{file_stamp(clock())}")
-    there = [end for end in _COMPANIONS if os.path.lexists(f"{target}{end}")]
+    there = os.path.lexists(target)
     try:
-        for end in there:
-            os.rename(f"{target}{end}", f"{aside}{end}")
+        for path in (*([target] if there else []), *companions(target)):
+            os.rename(path, aside.with_name(path.name.replace(target.name, aside.name, 1)))
     except OSError as error:
         raise failures.unwritable(str(target.parent), error) from error
     sync_folder(target.parent)
-    return aside if "" in there else None
+    return aside if there else None
 
 
 def _restore_sessions(source: Path, url: str | os.PathLike[str]) -> tuple[Restored, ...]:

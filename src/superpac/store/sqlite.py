@@ -65,6 +65,7 @@ class SqliteBackend:
             self._owner = OwnerLock(self.path)
         try:
             if not self.path.exists():
+                _check_alone(self.path)
                 _make(self.path, busy_timeout)
             self._open(check)
         except BaseException:
@@ -252,6 +253,21 @@ def _begin(connection: Connection) -> None:
     write = connection.get_execution_options().get("superpac_write")
     # Taking the write lock first means that a transaction never fails half-way for a lock.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def companions(path: Path) -> list[Path]:
+    """Return what SQLite has left beside a file, after a crash or in another journal mode."""
+    names = (path.with_name(path.name + end) for end in ("-journal", "-wal", "-shm"))
+    return [name for name in names if os.path.lexists(name)]
+
+
+def _check_alone(path: Path) -> None:
+    """Refuse to make a file beside what a crash left of another: SQLite would put that into it."""
+    for left in companions(path):
+        raise StoreFailure(
+            f"{left} belongs to a store that is gone; put that back as {path}, or move "
+            f"{left.name} away to begin a new one."
+        )
 
 
 def _make(path: Path, timeout: float) -> None:
