@@ -62,6 +62,11 @@ class Work:
     faults: list[str] = field(default_factory=list)  # replies that nobody should get
     unheard: int = 0  # people whose last request nobody acknowledged when they stopped
 
+    def so_far(self) -> Work:
+        """What was told until now: taken before the log is read, to hold it against."""
+        acts = list(self.acts)
+        return Work(acts=acts, sent=dict(self.sent))
+
     def answers(self) -> int:
         """Number of acknowledged acts that wrote something."""
         return sum(bool(act.receipts) for act in list(self.acts))
@@ -272,8 +277,7 @@ class _Person:
             with contextlib.suppress(httpx.TransportError):
                 reply = self.client.get(path) if body is None else self.client.post(path, json=body)
                 people.note(kind, reply.status_code, time.monotonic() - begun)
-                later = reply.status_code in (503, 507)
-                if not later:
+                if not _later(reply):
                     if reply.status_code >= 500 or reply.status_code in (401, 403, 404, 422):
                         people.work.faults.append(f"{path}: {reply.status_code} {reply.text[:300]}")
                     return reply
@@ -285,11 +289,15 @@ class _Person:
             time.sleep(min(0.05 * tries, 0.5))
 
 
-def check_log(events: Sequence[Event], work: Work) -> list[str]:
-    """Hold a log against what people were told; gives what does not fit, in words.
+def _later(reply: httpx.Response) -> bool:
+    """Whether the same request is to be sent again in a moment."""
+    return reply.status_code in (503, 507) or (
+        reply.status_code == 422 and "in a moment" in reply.text
+    )
 
-    The receipts must have been read before the log was.
-    """
+
+def check_log(events: Sequence[Event], work: Work) -> list[str]:
+    """Hold a log against what people were told before it was read; gives what does not fit."""
     found = []
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         found.append("the numbers of the events have a gap")
@@ -329,7 +337,7 @@ def _halves(events: Sequence[Event], sent: Mapping[str, str]) -> list[str]:
         if event.kind == "retract":
             retracted.add(event.body["seq"])
             group = events[event.body["seq"] - 1].body.get("group")
-            last = parts[base][-1][1] == event.seq if parts[base] else False
+            last = not parts[base] or parts[base][-1][1] == event.seq
             if last and sent.get(base) == "undo" and group and not groups[group] <= retracted:
                 found.append(f"#{event.seq} took back only a part of the act {group}")
         elif event.kind == "restore":

@@ -133,6 +133,13 @@ class PostgresServer:
         if self._process is not None:
             self._process.wait()
 
+    def restart(self) -> None:
+        """Stop it as an administrator does, who waits for nobody, and start it again."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(60)
+        self.start()
+
     def stop(self) -> None:
         if self._process is not None and self._process.poll() is None:
             # Quit without a checkpoint: the folder goes away.
