@@ -38,6 +38,10 @@ class ConflictError(SuperpacError):
     """An answer was given to a question that is no longer the current one."""
 
 
+class NotReadyError(SuperpacError):
+    """Something is still being computed, or others have it: the same request may work later."""
+
+
 class ContradictionError(SuperpacError):
     """An answer contradicts earlier ones.
 

@@ -109,7 +109,7 @@ def test_a_stale_answer_before_the_first_clustering_is_told_as_stale(tmp_path):
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.post(path, json=body)
 
-    assert asyncio.run(post("/api/question", {"annotator": "Ada"})).status_code == 422
+    assert asyncio.run(post("/api/question", {"annotator": "Ada"})).status_code == 503
     reply = asyncio.run(post("/api/answers", answer))
     assert reply.status_code == 409, reply.text
     assert reply.json()["question"] is None

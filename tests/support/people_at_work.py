@@ -291,9 +291,7 @@ class _Person:
 
 def _later(reply: httpx.Response) -> bool:
     """Whether the same request is to be sent again in a moment."""
-    return reply.status_code in (503, 507) or (
-        reply.status_code == 422 and "in a moment" in reply.text
-    )
+    return reply.status_code in (503, 507)
 
 
 def check_log(events: Sequence[Event], work: Work) -> list[str]:

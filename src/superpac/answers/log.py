@@ -34,7 +34,6 @@ from superpac.answers.events import (
     check_info,
     check_lease,
 )
-from superpac.answers.links import Pair
 from superpac.errors import ConflictError, InputError, StoreError
 
 __all__ = [
@@ -121,7 +120,11 @@ class Log(Protocol):
         ...
 
     def lease(
-        self, pair: tuple[int, int], annotator: str, ttl: float, instead_of: Pair | None = None
+        self,
+        pair: tuple[int, int],
+        annotator: str,
+        ttl: float,
+        instead_of: tuple[int, int] | None = None,
     ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds; False if another holds it now.
 
@@ -364,7 +367,11 @@ class MemoryLog:
         return key
 
     def lease(
-        self, pair: tuple[int, int], annotator: str, ttl: float, instead_of: Pair | None = None
+        self,
+        pair: tuple[int, int],
+        annotator: str,
+        ttl: float,
+        instead_of: tuple[int, int] | None = None,
     ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds."""
         i, j = check_lease(pair, annotator, ttl, self._info)

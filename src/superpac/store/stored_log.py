@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection, delete, insert, select, text, update
 
 from superpac.answers.events import check_draft, check_lease
-from superpac.answers.links import Pair
 from superpac.answers.log import (
     Draft,
     Event,
@@ -296,7 +295,11 @@ class StoredLog:
         return known
 
     def lease(
-        self, pair: tuple[int, int], annotator: str, ttl: float, instead_of: Pair | None = None
+        self,
+        pair: tuple[int, int],
+        annotator: str,
+        ttl: float,
+        instead_of: tuple[int, int] | None = None,
     ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds; False if another holds it now."""
         i, j = check_lease(pair, annotator, ttl, self._info)
@@ -333,7 +336,9 @@ class StoredLog:
 
         self._backend.run(write, write=True)
 
-    def _end(self, connection: Connection, pair: Pair, annotator: str, now: float) -> None:
+    def _end(
+        self, connection: Connection, pair: tuple[int, int], annotator: str, now: float
+    ) -> None:
         """End one lease, and those that ran out."""
         table = leases_table.c
         own = (table.i == pair[0]) & (table.j == pair[1]) & (table.annotator == annotator)

@@ -23,6 +23,7 @@ from superpac.errors import (
     ContradictionError,
     InputError,
     NotFoundError,
+    NotReadyError,
     StoreError,
     SuperpacError,
 )
@@ -50,7 +51,7 @@ _problems: dict[int | str, dict[str, Any]] = {
         413: "Too large",
         415: "Not JSON",
         422: "A value is not allowed",
-        503: "The store is locked or out of reach",
+        503: "The store is locked or out of reach, or the clusters are not ready",
         507: "The disk is full",
     }.items()
 }
@@ -105,6 +106,8 @@ def _errors(app: FastAPI) -> None:
                 str(error),
                 retryable=getattr(error, "retryable", False),
             )
+        if isinstance(error, NotReadyError):
+            return problem(503, str(error), retryable=True)
         status = 422
         if isinstance(error, ConflictError):
             status = 409

@@ -10,7 +10,7 @@ from superpac.answers.consistent_labels import respect_answers
 from superpac.answers.log import Log
 from superpac.array_types import IntArray
 from superpac.data import Dataset
-from superpac.errors import InputError
+from superpac.errors import NotReadyError
 from superpac.metrics import align_labels
 from superpac.session.answer_book import AnswerBook
 from superpac.session.known_items import as_items_of
@@ -54,7 +54,7 @@ class PageSession(AnswerBook):
     def current_model(self) -> Model:
         """Newest model, or a sentence where there is none yet."""
         if self.model is None:
-            raise InputError("The first clustering is not ready yet; try again in a moment.")
+            raise NotReadyError("The first clustering is not ready yet; try again in a moment.")
         return self.model
 
     @property

@@ -11,7 +11,7 @@ from superpac.answers.acts import SECOND, WITHDRAWN
 from superpac.answers.history import UNDOABLE
 from superpac.answers.links import describe
 from superpac.answers.reliability import Reliability
-from superpac.errors import InputError
+from superpac.errors import InputError, NotReadyError
 from superpac.session.exports import cluster_names
 from superpac.session.suspects import find_suspects
 from superpac.web.second_opinions import withdrawn_opinions
@@ -152,7 +152,7 @@ def map_view(service: LabelService, limit: int = 20_000) -> dict[str, Any]:
     """Two coordinates per item, in whole numbers from 0 to 1000, and its cluster."""
     basis = service.models.basis
     if basis is None:
-        raise InputError("The first clustering is not ready yet; try again in a moment.")
+        raise NotReadyError("The first clustering is not ready yet; try again in a moment.")
     _model(service)
     flat = basis.flat.astype(np.float64)
     low, high = flat.min(axis=0), flat.max(axis=0)

@@ -14,7 +14,7 @@ from superpac.answers.events import Draft
 from superpac.answers.links import Link
 from superpac.answers.log import Log
 from superpac.data import Dataset
-from superpac.errors import ConflictError, InputError
+from superpac.errors import ConflictError, InputError, NotReadyError
 from superpac.session.questions import NOT_RECORDED, Receipt
 from superpac.store import Store
 from superpac.strategies import Proposal
@@ -26,6 +26,7 @@ from superpac.web.worker import STRIP, Job, Model
 
 PATIENCE = 0.4  # seconds a person waits for the new model before the next-ranked question is asked
 CHOSEN = 5.0  # seconds a person waits for a question about an item of their own choice
+SETTLE = 6.0  # seconds that clusters are waited for: less than a server has when told to end
 FEW = 5  # people for whom an answer waits at all: all others wait meanwhile
 SPARE = 12  # questions ranked beyond those of the people: some seconds without a new model
 
@@ -111,7 +112,7 @@ class LabelService:
                 self.session.take_model(newest)
         return newest
 
-    async def settle(self, timeout: float = 20.0) -> bool:
+    async def settle(self, timeout: float = SETTLE) -> bool:
         """Wait until the model follows from all the answers; False when that takes too long."""
         seq, end = self.session.seq, time.monotonic() + timeout
         if not self._follows(seq):
@@ -197,7 +198,7 @@ class LabelService:
         """Next question of a person, or the model to wait for; `late` takes what there is."""
         seq = self.session.seq
         if self.model() is None:
-            raise InputError("The first clustering is not ready yet; try again in a moment.")
+            raise NotReadyError("The first clustering is not ready yet; try again in a moment.")
         if item is not None and other is not None:
             return seq, Next(self._wanted(item, other))
         if item is not None:
@@ -264,7 +265,7 @@ class LabelService:
             return key, Next(None) if late else None
         question = self._first(model, annotator, others)
         if question is None:
-            raise InputError("Others are answering what is left; look again in a moment.")
+            raise NotReadyError("Others are answering what is left; look again in a moment.")
         return key, Next(question)
 
     def _about(self, item: int, late: bool) -> tuple[Hashable, Next | None]:
@@ -273,7 +274,7 @@ class LabelService:
         model = self.models.get(key)
         if model is None:
             if late:
-                raise InputError("This takes longer than usual; try again in a moment.")
+                raise NotReadyError("This takes longer than usual; try again in a moment.")
             self._wish(self._job(key, item=item))
             return key, None
         if not model.questions:
