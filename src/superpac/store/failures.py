@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 
 from superpac.errors import StoreError
@@ -84,6 +85,46 @@ def vanished(where: str) -> StoreFailure:
     )
 
 
+def crowded(where: str) -> StoreFailure:
+    """As many files and connections are open as this process, or the computer, may have."""
+    return StoreFailure(
+        f"Too many files and connections are open to reach {where}, so this was not saved; "
+        "send it again in a moment.",
+        status=503,
+        retryable=True,
+    )
+
+
+def taken_over(where: str, lock: str) -> StoreFailure:
+    """The lock is not ours any more, so somebody else may be writing."""
+    return StoreFailure(
+        f"{lock} was removed or replaced, so another superpac may be writing to {where}: this one "
+        "saves nothing more and stops; go on with the other, or start this one again.",
+        status=503,
+    )
+
+
+def is_crowded(error: BaseException | None) -> bool:
+    """Whether a system's error says that too many files are open."""
+    return isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+
+
+def from_system(error: OSError, message: str) -> StoreFailure:
+    """Translate an error of the operating system; the message is for all that is no crowd."""
+    if is_crowded(error):
+        return crowded(str(error.filename or "the store"))
+    return StoreFailure(message, status=503)
+
+
+def _no_handle_left() -> bool:
+    """Whether nothing can be opened just now; SQLite does not say why it could not open a file."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return is_crowded(error)
+    return False
+
+
 def from_sqlite(error: BaseException | None, where: str) -> StoreFailure:
     """Translate an error of the sqlite3 module."""
     text = " ".join(str(error).split())
@@ -93,6 +134,8 @@ def from_sqlite(error: BaseException | None, where: str) -> StoreFailure:
         return busy(where)
     if code == sqlite3.SQLITE_FULL:
         return full(where)
+    if code == sqlite3.SQLITE_CANTOPEN and _no_handle_left():
+        return crowded(where)
     if code == sqlite3.SQLITE_IOERR:
         return StoreFailure(
             f"The disk of {where} reported an error ({text}), so this was not saved; "

@@ -113,6 +113,9 @@ class PostgresBackend:
             with _deadline(connection, limit), connection.begin():
                 return work(connection)
 
+    def check_owned(self) -> None:
+        """Nothing to check: a database server may have many writers."""
+
     def now(self, connection: Connection) -> float:
         """Seconds since 1970 by the server's clock, the one that all clients share."""
         return float(

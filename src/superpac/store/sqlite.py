@@ -62,6 +62,7 @@ class SqliteBackend:
         if not self.path.parent.is_dir():
             raise NotFoundError(f"There is no folder {self.path.parent}; make it first.")
         if not read_only:
+            _check_writable(self.path)
             self._owner = OwnerLock(self.path)
         try:
             if not self.path.exists():
@@ -113,11 +114,15 @@ class SqliteBackend:
             with self._engine.connect().execution_options(superpac_write=write) as connection:
                 try:
                     with connection.begin():
+                        if write:  # under SQLite's own lock, so that nobody comes in between
+                            self.check_owned()
                         result = work(connection)
-                except DBAPIError:
+                except DBAPIError as error:
+                    # Looked at before the next line frees a handle that may have been missing.
+                    failure = failures.from_sqlite(error.orig, self.where)
                     # A fresh connection starts from what is on disk, not from what failed.
                     connection.invalidate()
-                    raise
+                    raise failure from error
             # SQLite goes on writing to a file that was unlinked; such an answer is not kept.
             self._check_there()
             return result
@@ -136,6 +141,16 @@ class SqliteBackend:
             raise failures.vanished(self.where) from error
         if (status.st_dev, status.st_ino) != self._identity:
             raise failures.vanished(self.where)
+
+    def check_owned(self) -> None:
+        """Raise if the file was opened for writing and another program has taken it over."""
+        if self._owner is None:
+            return
+        try:
+            self._check_there()
+        except StoreFailure:  # the lock went with the file, to come back with it perhaps
+            return
+        self._owner.check()
 
     def now(self, connection: Connection) -> float:
         """Seconds since 1970; one process owns the file, so its clock will do."""
@@ -185,6 +200,22 @@ class SqliteBackend:
             self._engine.dispose()
         if self._owner is not None:
             self._owner.release()
+
+
+def _check_writable(path: Path) -> None:
+    """Say before the first answer that none could be kept."""
+    # SQLite opens what may not be written for reading only, and says so at the first write.
+    how = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
+    for what, name, mode in (
+        (path, "the file", os.W_OK),
+        (path.parent, "its folder", os.W_OK | os.X_OK),
+    ):
+        if what.exists() and not os.access(what, mode, **how):
+            raise StoreFailure(
+                f"{path} cannot be opened for writing: {name} is read-only; "
+                "make it writable, or name another file.",
+                status=503,
+            )
 
 
 def _connect(path: Path, timeout: float, read_only: bool) -> sqlite3.Connection:
@@ -290,10 +321,10 @@ def _make(path: Path, timeout: float) -> None:
     except DBAPIError as error:
         raise failures.from_sqlite(error.orig, str(path)) from error
     except OSError as error:
-        raise StoreFailure(
+        raise failures.from_system(
+            error,
             f"{path} cannot be made ({error.strerror}); make its folder writable, "
             "or name another file.",
-            status=503,
         ) from error
     finally:
         for leftover in (draft, draft.with_name(draft.name + "-journal")):

@@ -254,6 +254,10 @@ class Store:
                 raise
             return log
 
+    def check_owned(self) -> None:
+        """Raise a `StoreError` once another program has taken over a file opened for writing."""
+        self._backend.check_owned()
+
     def close(self) -> None:
         """Let go of the file or the connections."""
         self._backend.close()

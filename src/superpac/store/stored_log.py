@@ -60,6 +60,10 @@ class Backend(Protocol):
         """Run `work` in one transaction; on return it is committed and synced."""
         ...
 
+    def check_owned(self) -> None:
+        """Raise if only one may write and another has taken over."""
+        ...
+
     def now(self, connection: Connection) -> float:
         """Seconds since 1970."""
         ...
