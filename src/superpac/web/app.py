@@ -28,6 +28,7 @@ from superpac.errors import (
     SuperpacError,
 )
 from superpac.safe_text import encodable
+from superpac.store.failures import crowded, is_crowded
 from superpac.web import answer_routes, schemas, view_routes
 from superpac.web.own_threads import in_looking_threads
 from superpac.web.thumbnails import SIZES
@@ -51,7 +52,7 @@ _problems: dict[int | str, dict[str, Any]] = {
         413: "Too large",
         415: "Not JSON",
         422: "A value is not allowed",
-        503: "The store is locked or out of reach, or the clusters are not ready",
+        503: "The store is out of reach, clusters are not ready, or connections are too many",
         507: "The disk is full",
     }.items()
 }
@@ -94,7 +95,9 @@ def create_app(workspace: Workspace) -> FastAPI:
 
 def _errors(app: FastAPI) -> None:
     def problem(status: int, detail: str, **more: Any) -> JSONResponse:
-        return JSONResponse(schemas.Problem(detail=encodable(detail), **more).model_dump(), status)
+        body = schemas.Problem(detail=encodable(detail), **more)
+        later = {"retry-after": "1"} if status == 503 and body.retryable else None
+        return JSONResponse(body.model_dump(), status, later)
 
     @app.exception_handler(SuperpacError)
     def ours(request: Request, error: SuperpacError) -> JSONResponse:
@@ -127,6 +130,12 @@ def _errors(app: FastAPI) -> None:
         for name, value in (error.headers or {}).items():
             answer.headers[name] = value
         return answer
+
+    @app.exception_handler(OSError)
+    def system(request: Request, error: OSError) -> JSONResponse:
+        if not is_crowded(error):
+            raise error
+        return ours(request, crowded(str(error.filename or "a file")))
 
     @app.exception_handler(Exception)
     def unexpected(request: Request, error: Exception) -> JSONResponse:

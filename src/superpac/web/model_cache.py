@@ -175,7 +175,10 @@ class ModelCache:
             self._watch()
 
     def _spawn(self) -> None:
-        ours, theirs = self._context.Pipe()
+        try:
+            ours, theirs = self._context.Pipe()
+        except OSError:  # no file handle is left just now; tried again in a moment
+            return
         process = self._context.Process(
             target=work, args=(theirs, self._data, self._spec, self._basis), daemon=True
         )

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
+import signal
 import socket
+import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
-from superpac.errors import InputError
+from superpac.errors import InputError, StoreError
 from superpac.web.app import create_app
+from superpac.web.connections import ARRIVAL, handles, limited, room
+from superpac.web.quiet_log import quieten
 from superpac.web.security import Gate
 from superpac.web.workspace import Workspace
 
 PORT = 8437
 DRAIN = 8  # seconds that requests under way get when the server is told to end
+LOOK = 1.0  # seconds between two looks whether the store is still this server's
+FAREWELL = 10.0  # seconds in which people are told why the server is about to end
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -59,6 +69,7 @@ def serve(
     token: str,
     *,
     hosts: tuple[str, ...] = (),
+    arrival: float = ARRIVAL,
     announce: Callable[[str], None] = lambda address: None,
     browser: bool = False,
 ) -> None:
@@ -74,14 +85,23 @@ def serve(
         The secret of the address.
     hosts : tuple of str
         Further names under which the server may be called.
+    arrival : float
+        Seconds in which a request must have arrived.
     announce : callable
         Given the address once.
     browser : bool
         Whether to open a browser.
+
+    Raises
+    ------
+    StoreError
+        When another program has taken the store over, after the page has told so.
     """
     # The address holds the token, so no request line may reach a log.
     logging.getLogger("uvicorn.access").disabled = True
+    name, port = sock.getsockname()[:2]
     gate = Gate(create_app(workspace), token, hosts)
+    most, step = room(handles())
     config = uvicorn.Config(
         gate,
         log_level="warning",
@@ -90,15 +110,72 @@ def serve(
         proxy_headers=False,
         lifespan="on",
         ws="none",
-        http="h11",
+        http=limited(most, arrival),
         timeout_keep_alive=30,
         timeout_graceful_shutdown=DRAIN,
-        backlog=256,
+        backlog=step,
     )
-    name, port = sock.getsockname()[:2]
+    quieten()
     shown = f"[{name}]" if ":" in name else name
     address = f"http://{shown}:{port}/?token={token}"
+    server = _Server(config, workspace)
     announce(address)
     if browser:
         threading.Timer(0.5, webbrowser.open, args=(address,)).start()
-    uvicorn.Server(config).run(sockets=[sock])
+    with _orderly_end(server):
+        server.run(sockets=[sock])
+    if server.lost is not None:
+        raise server.lost
+
+
+class _Server(uvicorn.Server):
+    """Ends when the store is no longer its own: what it knows is then out of date for good."""
+
+    def __init__(self, config: uvicorn.Config, workspace: Workspace) -> None:
+        super().__init__(config)
+        self._workspace = workspace
+        self.lost: StoreError | None = None
+
+    async def main_loop(self) -> None:
+        """Run until told to end."""
+        watch = asyncio.create_task(self._watch())
+        try:
+            await super().main_loop()
+        finally:
+            watch.cancel()
+
+    async def _watch(self) -> None:
+        """Look at the store now and then; until the end, answers are refused with the reason."""
+        while self.lost is None:
+            await asyncio.sleep(LOOK)
+            try:
+                await run_in_threadpool(self._workspace.store.check_owned)
+            except StoreError as error:
+                self.lost = error
+        await asyncio.sleep(FAREWELL)
+        self.should_exit = True
+
+
+@contextlib.contextmanager
+def _orderly_end(server: uvicorn.Server) -> Iterator[None]:
+    """Let SIGTERM and a closed terminal end the program as Ctrl+C does, so that it tidies up.
+
+    Left to the system, they would end it at once or before temporary files are removed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        # uvicorn puts its own handler before this one, and sends the signal on when it has ended
+        sys.exit(128 + number)
+
+    saved = {signal.SIGTERM: signal.signal(signal.SIGTERM, end)}
+    # nohup has the closing of the terminal ignored, and so it stays
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        saved[signal.SIGHUP] = signal.signal(signal.SIGHUP, server.handle_exit)
+    try:
+        yield
+    finally:
+        for number, before in saved.items():
+            signal.signal(number, before)
