@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 import threading
-import webbrowser
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -18,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from superpac.errors import InputError, StoreError
 from superpac.web.app import create_app
+from superpac.web.browser import Doorway
 from superpac.web.connections import ARRIVAL, handles, limited, room
 from superpac.web.quiet_log import quieten
 from superpac.web.security import Gate
@@ -27,6 +27,8 @@ PORT = 8437
 DRAIN = 8  # seconds that requests under way get when the server is told to end
 LOOK = 1.0  # seconds between two looks whether the store is still this server's
 FAREWELL = 10.0  # seconds in which people are told why the server is about to end
+
+_log = logging.getLogger("superpac.web")
 
 
 def bind(host: str, port: int | None) -> socket.socket:
@@ -120,9 +122,7 @@ def serve(
     address = f"http://{shown}:{port}/?token={token}"
     server = _Server(config, workspace)
     announce(address)
-    if browser:
-        threading.Timer(0.5, webbrowser.open, args=(address,)).start()
-    with _orderly_end(server):
+    with _orderly_end(server), _opened(address if browser else None):
         server.run(sockets=[sock])
     if server.lost is not None:
         raise server.lost
@@ -179,3 +179,20 @@ def _orderly_end(server: uvicorn.Server) -> Iterator[None]:
     finally:
         for number, before in saved.items():
             signal.signal(number, before)
+
+
+@contextlib.contextmanager
+def _opened(address: str | None) -> Iterator[None]:
+    """Open a browser at an address, and leave nothing behind."""
+    door = None
+    if address is not None:
+        try:
+            door = Doorway(address)
+            door.open()
+        except OSError as error:
+            _log.warning("No browser was opened (%s); open the printed address.", error)
+    try:
+        yield
+    finally:
+        if door is not None:
+            door.close()
