@@ -28,7 +28,7 @@ def routes(server: LabelServer) -> list[tuple[str, str]]:
 
 def test_every_route_needs_the_token(label_server: LabelServer):
     before = label_server.events()
-    good = label_server.token
+    good, name = label_server.token, f"superpac-{label_server.port}"
     wrong = [
         {},
         {"Authorization": "Bearer " + "x" * 32},
@@ -36,9 +36,9 @@ def test_every_route_needs_the_token(label_server: LabelServer):
         {"Authorization": f"Bearer {good}x"},
         {"Authorization": f"Basic {good}"},
         {"Authorization": f"Bearer {good.swapcase()}"},
-        {"Cookie": f"superpac={good}"},  # the cookie is not the token
-        {"Cookie": "superpac=" + "0" * 64},
-        {"Cookie": "superpac="},
+        {"Cookie": f"{name}={good}"},  # the cookie is not the token
+        {"Cookie": f"{name}=" + "0" * 64},
+        {"Cookie": f"{name}="},
     ]
     with label_server.client() as client:
         del client.headers["authorization"]
@@ -75,9 +75,10 @@ def test_a_new_token_ends_old_cookies():
     async def inner(scope, receive, send):
         raise AssertionError("let in")
 
-    first = security.Gate(inner, security.new_token())
-    second = security.Gate(inner, security.new_token())
-    scope = {"headers": [(b"cookie", b"superpac=" + first._cookie)], "path": "/"}
+    first = security.Gate(inner, security.new_token(), port=1)
+    second = security.Gate(inner, security.new_token(), port=1)
+    cookie = first.cookie.encode() + b"=" + first._cookie
+    scope = {"headers": [(b"cookie", cookie)], "path": "/"}
     assert first._knows(scope)
     assert not second._knows(scope)
 
@@ -97,7 +98,7 @@ def test_tokens_are_compared_in_constant_time(kind, monkeypatch):
     async def inner(scope, receive, send):
         raise AssertionError("let in")
 
-    gate = security.Gate(inner, security.new_token())
+    gate = security.Gate(inner, security.new_token(), port=1)
     wrong = b"x" * 32
     scope = {
         "type": "http",
@@ -109,7 +110,7 @@ def test_tokens_are_compared_in_constant_time(kind, monkeypatch):
     if kind == "header":
         scope["headers"].append((b"authorization", b"Bearer " + wrong))
     if kind == "cookie":
-        scope["headers"].append((b"cookie", b"superpac=" + wrong))
+        scope["headers"].append((b"cookie", gate.cookie.encode() + b"=" + wrong))
     sent = []
 
     async def send(message):

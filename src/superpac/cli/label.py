@@ -9,6 +9,7 @@ import typer
 
 from superpac.cli import common
 from superpac.cli.sessions import opened, store_address
+from superpac.errors import InputError
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 
 
@@ -39,6 +40,12 @@ def label(
         list[str] | None,
         typer.Option("--allow-host", help="Another name under which the page is called."),
     ] = None,
+    behind_https: Annotated[
+        bool,
+        typer.Option(
+            "--behind-https", help="A proxy with HTTPS is before the page; needs --allow-host."
+        ),
+    ] = False,
     token_file: Annotated[
         Path | None, typer.Option("--token-file", help="Token to keep over restarts, mode 0600.")
     ] = None,
@@ -52,6 +59,10 @@ def label(
     from superpac.web.workspace import Workspace, check_spec, find_or_create
 
     make_plain()
+    if behind_https and not allow_host:
+        raise InputError(
+            "--behind-https needs the name that people call the page by; give it with --allow-host."
+        )
     address = security.check_bind(host, share=share, token_given=token_file is not None)
     token = security.new_token() if token_file is None else security.read_token(token_file)
     items, source = common.read_source(
@@ -74,6 +85,7 @@ def label(
             sock,
             token,
             hosts=hosts,
+            behind_https=behind_https,
             announce=lambda url: common.say(f"{log.info.name} {verb} at {url}"),
             browser=browser,
         )

@@ -22,7 +22,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from superpac.atomic_files import atomic_write
 from superpac.errors import InputError
 
-COOKIE = "superpac"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 MAX_BODY = 64 << 10
 TOKEN_BYTES = 24
@@ -142,18 +141,29 @@ class Gate:
         The secret of the printed address.
     hosts : iterable of str
         Names beside the loopback ones under which the server may be called.
-    secure : bool
-        Whether the cookie is for HTTPS only.
+    port : int
+        Port of the server. It is part of the cookie's name, since browsers keep one set of cookies
+        for all the servers of a host.
+    behind_https : bool
+        Whether people who call the server by such a name come through a proxy with HTTPS. Their
+        cookie is then never sent over plain HTTP.
     """
 
     def __init__(
-        self, app: ASGIApp, token: str, hosts: Iterable[str] = (), *, secure: bool = False
+        self,
+        app: ASGIApp,
+        token: str,
+        hosts: Iterable[str] = (),
+        *,
+        port: int,
+        behind_https: bool = False,
     ) -> None:
         self._app = app
+        self.cookie = f"superpac-{port}"
         self._token = token.encode()
         self._cookie = hmac.new(self._token, b"superpac cookie", sha256).hexdigest().encode()
         self._hosts = frozenset((*LOOPBACK, *(h.lower() for h in hosts)))
-        self._secure = secure
+        self._behind_https = behind_https
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request, then hand it on with a capped body and safe answer headers."""
@@ -239,8 +249,11 @@ class Gate:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         if len(given) != 1 or not hmac.compare_digest(given[0].encode(), self._token):
             return None
-        flags = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if self._secure else "")
-        cookie = f"{COOKIE}={self._cookie.decode()}{flags}"
+        # A proxy hands the name on that people used (others fail the test of the Origin), so a
+        # loopback name means somebody at this computer, who comes without HTTPS.
+        secure = self._behind_https and not allowed_host(_values(scope, b"host")[0], LOOPBACK)
+        flags = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if secure else "")
+        cookie = f"{self.cookie}={self._cookie.decode()}{flags}"
         return [(b"location", b"/"), (b"set-cookie", cookie.encode())]
 
     def _knows(self, scope: Scope) -> bool:
@@ -249,7 +262,7 @@ class Gate:
         for line in _values(scope, b"cookie"):
             for part in line.split(b";"):
                 name, _, value = part.strip().partition(b"=")
-                if name == COOKIE.encode():
+                if name == self.cookie.encode():
                     found |= hmac.compare_digest(value, self._cookie)
         bearer = _one(scope, b"authorization") or b""
         scheme, _, value = bearer.partition(b" ")

@@ -71,6 +71,7 @@ def serve(
     token: str,
     *,
     hosts: tuple[str, ...] = (),
+    behind_https: bool = False,
     arrival: float = ARRIVAL,
     announce: Callable[[str], None] = lambda address: None,
     browser: bool = False,
@@ -87,6 +88,8 @@ def serve(
         The secret of the address.
     hosts : tuple of str
         Further names under which the server may be called.
+    behind_https : bool
+        Whether people reach those names through a proxy with HTTPS.
     arrival : float
         Seconds in which a request must have arrived.
     announce : callable
@@ -102,7 +105,7 @@ def serve(
     # The address holds the token, so no request line may reach a log.
     logging.getLogger("uvicorn.access").disabled = True
     name, port = sock.getsockname()[:2]
-    gate = Gate(create_app(workspace), token, hosts)
+    gate = Gate(create_app(workspace), token, hosts, port=port, behind_https=behind_https)
     most, step = room(handles())
     config = uvicorn.Config(
         gate,
