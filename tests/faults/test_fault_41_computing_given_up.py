@@ -84,6 +84,21 @@ def test_the_page_says_that_computing_has_stopped_and_starts_it_again(tmp_path, 
         server.stop()
 
 
+def test_a_process_that_cannot_be_started_is_told(tmp_path, monkeypatch):
+    place = tmp_path / ("long" * 30)  # sockets in such a folder have names that are too long
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    server = LabelServer(tmp_path, digits_file(tmp_path))
+    try:
+        with server.client() as client:
+            wait_until(lambda: client.get("/api/session").json()["phase"] == "failed")
+            told = client.get("/api/session").json()["message"]
+        assert "Computing has stopped" in told
+        assert "it could not be started: AF_UNIX path too long" in told
+    finally:
+        server.stop()
+
+
 def computing(pid: int) -> int | None:
     """The computing process of a server: the newest that its fork server made."""
     found = [

@@ -184,9 +184,11 @@ class ModelCache:
         )
         try:
             process.start()
-        except OSError:  # what starts it is being ended too, as by Ctrl+C in a terminal
+        except OSError as error:
             ours.close()
             theirs.close()
+            # What starts it may be ending too, as by Ctrl+C in a terminal; or it never can be.
+            self._died(f"it could not be started: {error.strerror or error}")
             return
         theirs.close()
         self._process, self._pipe = process, ours
