@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 
 import numpy as np
 import pytest
 
-from labelling import make_workspace, wait_until
+from labelling import await_here, make_workspace, wait_until
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def test_answers_are_safe_while_the_worker_dies_or_hangs(workspace, tmp_path, ho
         if n == 4 and how == signal.SIGSTOP:
             assert service.models.pid == old, "the page waited until the process was replaced"
     wait_until(lambda: service.models.pid not in (None, old))
-    assert asyncio.run(service.settle(60.0)), "the new process does not compute"
+    assert await_here(service.settle(60.0)), "the new process does not compute"
     assert seqs == list(range(1, 9))
     assert [e.seq for e in service.session.log.events()] == seqs
     labels = service.session.labels()
@@ -67,7 +66,7 @@ def test_a_process_that_dies_again_and_again_is_given_up_and_the_page_goes_on(wo
     assert receipt.seq == 1
     assert service.ask("ann").question is not None
     assert service.models.again()
-    assert asyncio.run(service.settle(60.0))
+    assert await_here(service.settle(60.0))
 
 
 def test_the_first_clustering_can_be_cancelled_and_begun_again(tmp_path):

@@ -44,6 +44,8 @@ LITTLE: dict[str, tuple[str, ...]] = {
     "import": ("kept.zip", "--store", "import.sqlite3"),
     "verify": KEPT,
     "store upgrade": KEPT[1:],
+    "store backup": ("kept.sqlite3", "--to", "."),
+    "store restore": ("kept.sqlite3", "--to", "restored.sqlite3", "--replace"),
     "data list": (),
     "data show": POINTS[:1],
     "data import": ("iris", "points.npz"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shlex
 import shutil
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 from command_line import superpac
-from labelling import make_workspace
+from labelling import await_here, make_workspace
 from superpac.cli import COMMANDS, load_command
 from superpac.data import load
 from superpac.data.synthetic import make_subspaces
@@ -109,8 +108,8 @@ def test_a_stale_answer_before_the_first_clustering_is_told_as_stale(tmp_path):
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.post(path, json=body)
 
-    assert asyncio.run(post("/api/question", {"annotator": "Ada"})).status_code == 503
-    reply = asyncio.run(post("/api/answers", answer))
+    assert await_here(post("/api/question", {"annotator": "Ada"})).status_code == 503
+    reply = await_here(post("/api/answers", answer))
     assert reply.status_code == 409, reply.text
     assert reply.json()["question"] is None
     workspace.store.close()

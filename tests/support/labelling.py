@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -11,10 +12,11 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import numpy as np
@@ -39,6 +41,9 @@ CHROMIUM_ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+T = TypeVar("T")
+# What is started from a script in the background ignores these, and so would its children.
+_HEARS_SIGNALS = ("env", "--default-signal=INT,HUP")
 _RUN = "import sys; sys.argv[0] = 'superpac'; from superpac import cli; cli.main()"
 
 
@@ -74,7 +79,7 @@ class LabelServer:
     def start(self) -> None:
         errors = (self.folder / "stderr.txt").open("a")
         self.process = subprocess.Popen(
-            [*self.command, "--port", str(self.port)],
+            [*_HEARS_SIGNALS, *self.command, "--port", str(self.port)],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -153,6 +158,12 @@ def wait_until(test: Callable[[], bool], timeout: float = 120.0) -> None:
     while not test():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.01)
+
+
+def await_here(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a thread: the event loop of a browser may be running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 class Robot:

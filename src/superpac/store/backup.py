@@ -106,7 +106,7 @@ def _folder(source: Path | None, folder: str | os.PathLike[str] | None) -> Path:
     """Where backups go; only the folder that nobody named is made."""
     if folder is not None:
         place = Path(folder).absolute()
-        if not place.is_dir():
+        if not os.path.isdir(place):  # which raises nothing, whatever the name
             raise NotFoundError(f"There is no folder {place}; make it first, or name another.")
         return place
     if source is None:

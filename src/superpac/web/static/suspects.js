@@ -170,7 +170,7 @@ function dispute(found) {
   const again = make(
     "div",
     { cls: "remedy" },
-    make("span", { text: "Answered both ways, so it is not asked any more. Take answers back below, or say once more:" }),
+    make("span", { text: "Answered both ways, so it is not asked any more. Take answers back below, or:" }),
     button("Ask me again", () => askAbout(i, j), { "aria-label": label }),
   );
   return entry(found.words, [piece(i, ids[0]), between, piece(j, ids[1])], again);
