@@ -31,7 +31,7 @@ import psutil
 import pytest
 
 from disks import fill_disk, mounted_disk
-from labelling import LabelServer, digits_file
+from labelling import LabelServer, digits_file, wait_until
 from people_at_work import PeopleAtWork, check_log
 from postgres import PostgresServer
 
@@ -250,9 +250,8 @@ class Campaign:
                 draw = random.Random(f"{self.seed}/{name}/{part['rounds']}")
                 way = one(draw, servers, people)
                 for server in servers:
-                    if begin_again(server):
+                    if wait_usable(server):
                         way += ", given up and begun again"
-                    server.wait_ready()
                 if not people.wait_for(4):
                     part["faults"].append(f"round {part['rounds']} ({way}): no answers any more")
                 self.judge(name, servers, people)
@@ -298,13 +297,22 @@ class Campaign:
                     process.kill()
 
 
-def begin_again(server: LabelServer) -> bool:
-    """Press the page's button if it says that computing has stopped for good."""
-    with server.client() as client, contextlib.suppress(httpx.TransportError):
-        if client.get("/api/session").json()["phase"] == "failed":
-            client.post("/api/again")
-            return True
-    return False
+def wait_usable(server: LabelServer) -> bool:
+    """Wait until questions can be asked; True if the page's "Start again" had to be pressed."""
+    pressed = False
+
+    def usable() -> bool:
+        nonlocal pressed
+        with server.client() as client, contextlib.suppress(httpx.TransportError):
+            found = client.get("/api/session").json()
+            if found["phase"] == "failed":
+                client.post("/api/again", json={}).raise_for_status()
+                pressed = True
+            return bool(found["phase"] == "ready" and found["usable"])
+        return False
+
+    wait_until(usable)
+    return pressed
 
 
 def helpers_of(pid: int) -> tuple[list[psutil.Process], list[psutil.Process]]:
