@@ -13,16 +13,7 @@ ROOT = Path(superpac.__file__).parent
 
 # Rooms from the ground up; a module may import from its own room and from those below it.
 ROOMS = [
-    {
-        "errors",
-        "array_types",
-        "threads",
-        "optional",
-        "memory",
-        "safe_text",
-        "atomic_files",
-        "cache",
-    },
+    {"errors", "array_types", "system", "cache"},
     {"data", "answers", "metrics"},
     {"affinity", "graph", "subspaces"},
     {"strategies"},
@@ -32,7 +23,7 @@ ROOMS = [
     {"cli"},
     {"__main__"},
 ]
-BELOW_DATA = ("errors", "memory", "optional", "safe_text", "atomic_files")
+BELOW_DATA = ("errors", "system")
 LEVEL = {name: level for level, room in enumerate(ROOMS) for name in room}
 FORBIDDEN_BELOW_SESSION = {"socket", "sqlite3", "sqlalchemy", "fastapi", "time", "random"}
 

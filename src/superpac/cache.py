@@ -26,9 +26,9 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from superpac.atomic_files import DRAFT, atomic_write
 from superpac.errors import InputError
-from superpac.memory import parse_bytes
+from superpac.system.atomic_files import DRAFT, atomic_write
+from superpac.system.memory import parse_bytes
 
 if TYPE_CHECKING:
     from scipy import sparse

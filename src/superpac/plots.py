@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.atomic_files import stream_of, write_whole
 from superpac.errors import InputError
-from superpac.optional import require
+from superpac.system.atomic_files import stream_of, write_whole
+from superpac.system.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

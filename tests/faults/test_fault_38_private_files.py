@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import event
 
 from labelling import LabelServer
-from superpac.atomic_files import atomic_write
 from superpac.store import new_info, open_store
+from superpac.system.atomic_files import atomic_write
 
 
 @pytest.fixture(autouse=True)

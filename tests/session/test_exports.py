@@ -92,3 +92,9 @@ def test_a_name_goes_with_its_item_and_can_be_taken_back():
     assert exports.cluster_names(session, 1 - labels) == {1 - int(labels[0]): "new"}
     session.undo()
     assert exports.cluster_names(session, labels) == {int(labels[0]): "old"}
+
+
+@pytest.mark.parametrize("path", ["groups", "/dev/full"])
+def test_a_path_without_an_ending_is_told_so(path):
+    with pytest.raises(InputError, match=f"{path} has no ending that names a format"):
+        exports.check_form(path)

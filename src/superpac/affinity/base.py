@@ -23,7 +23,7 @@ from superpac.affinity.parameters import (
 )
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import Seed, spectral_clustering
-from superpac.threads import limit_threads
+from superpac.system.threads import limit_threads
 
 Progress = Callable[[int, int], None]
 

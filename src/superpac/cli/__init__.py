@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from superpac.errors import SuperpacError
-from superpac.safe_text import printable
+from superpac.system.safe_text import printable
 
 # name -> where it is, as module:function, and the first line of its help
 COMMANDS = {

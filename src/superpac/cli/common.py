@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from superpac import atomic_files
-from superpac.atomic_files import stream_of
 from superpac.errors import InputError
-from superpac.safe_text import as_it_was, printable, well_formed
 from superpac.session.spec import AUTO
+from superpac.system import atomic_files
+from superpac.system.atomic_files import stream_of
+from superpac.system.safe_text import as_it_was, printable, well_formed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from superpac.cli import common
-from superpac.optional import require
+from superpac.system.optional import require
 
 app = typer.Typer(help="List, look at and import data.", add_completion=False, no_args_is_help=True)
 

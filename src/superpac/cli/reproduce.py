@@ -13,7 +13,7 @@ import typer
 
 from superpac.cli import common
 from superpac.errors import InputError
-from superpac.optional import require
+from superpac.system.optional import require
 
 QUICK_S = 24 * 60  # begin no trial later than this, so that a quick run ends within half an hour
 PAUSE_S = 30  # between lines where there is no terminal to draw a bar on

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from superpac.cli import common
-from superpac.optional import require
+from superpac.system.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superpac.errors import DataError, NotFoundError, SuperpacError
-from superpac.safe_text import encodable
+from superpac.system.safe_text import encodable
 
 EXACT = 2**53
 """Largest magnitude up to which floating point holds every integer."""

@@ -19,7 +19,7 @@ from superpac.data import render
 from superpac.data.checks import as_ids, as_image_shape, as_labels, as_points
 from superpac.data.image_files import LIMIT_PIXELS
 from superpac.errors import DataError, InputError
-from superpac.safe_text import as_it_was, encodable
+from superpac.system.safe_text import as_it_was, encodable
 
 Kind = Literal["image", "table", "vector"]
 

@@ -15,7 +15,7 @@ from superpac.data.checks import as_image_shape, reading
 from superpac.data.dataset import Dataset
 from superpac.data.limits import MOST_ARRAYS, check_size
 from superpac.errors import DataError
-from superpac.optional import require
+from superpac.system.optional import require
 
 if TYPE_CHECKING:
     import h5py

@@ -15,7 +15,7 @@ from superpac.data import image_files, limits
 from superpac.data.checks import reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, InputError
-from superpac.safe_text import well_formed
+from superpac.system.safe_text import well_formed
 
 Size = int | tuple[int, int]
 

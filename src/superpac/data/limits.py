@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from superpac.errors import DataError
-from superpac.memory import free_bytes, parse_bytes
+from superpac.system.memory import free_bytes, parse_bytes
 
 SETTING = "SUPERPAC_DATA_LIMIT"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from superpac.atomic_files import output
 from superpac.data import render
 from superpac.data.dataset import Dataset
 from superpac.errors import InputError
+from superpac.system.atomic_files import output
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 

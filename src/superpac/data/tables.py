@@ -14,7 +14,7 @@ from superpac.data.checks import EXACT, as_points, reading
 from superpac.data.dataset import Dataset
 from superpac.data.limits import check_size
 from superpac.errors import DataError, SuperpacError
-from superpac.optional import require
+from superpac.system.optional import require
 
 if TYPE_CHECKING:
     import pandas as pd

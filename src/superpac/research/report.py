@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jinja2 import Environment, PackageLoader
 
-from superpac.atomic_files import write_whole
 from superpac.research import statistics as st
 from superpac.research.claims import Claim, judge
 from superpac.research.figure_plots import draw_figure
 from superpac.research.results import Results, read_results, stack
+from superpac.system.atomic_files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

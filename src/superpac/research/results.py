@@ -19,8 +19,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.atomic_files import output
 from superpac.errors import ConflictError, DataError, NotFoundError
+from superpac.system.atomic_files import output
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,6 @@ from joblib import Parallel, delayed
 
 from superpac.data import Dataset, load
 from superpac.errors import InputError, SuperpacError
-from superpac.optional import require
 from superpac.research.figure_specs import FigureSpec, figure_names, load_figure
 from superpac.research.machine import machine_facts
 from superpac.research.results import (
@@ -27,6 +26,7 @@ from superpac.research.results import (
 from superpac.research.tasks import Task
 from superpac.research.trials import failed_row, run_task
 from superpac.strategies import STRATEGIES
+from superpac.system.optional import require
 
 RESULTS = "results.parquet"
 Watch = Callable[[int, int, float], None]

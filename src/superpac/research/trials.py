@@ -26,7 +26,7 @@ from superpac.session.spec import Spec
 from superpac.simulation.loop import AnswerLoop
 from superpac.simulation.oracles import NoisyOracle
 from superpac.strategies import STRATEGIES
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 Row = dict[str, Any]
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from superpac.answers.history import History
 from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.atomic_files import output_folder, write_whole
 from superpac.errors import InputError
-from superpac.optional import is_installed, require
-from superpac.safe_text import encodable
+from superpac.system.atomic_files import output_folder, write_whole
+from superpac.system.optional import is_installed, require
+from superpac.system.safe_text import encodable
 
 if TYPE_CHECKING:
     from superpac.data import Dataset
@@ -355,8 +355,12 @@ def export(session: Labelled, path: str | Path, form: str | None = None) -> Path
 def check_form(path: str | Path, form: str | None = None) -> str:
     """Name of a format that can be written: as given, or as the ending of the path says."""
     chosen = form or Path(path).suffix.lstrip(".").lower()
+    known = ", ".join((*FORMATS, *FOLDERS))
+    if not chosen:
+        raise InputError(
+            f"{path} has no ending that names a format; end it in .csv, or say which: {known}."
+        )
     if chosen not in FORMATS and chosen not in FOLDERS:
-        known = ", ".join((*FORMATS, *FOLDERS))
         raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
     if chosen in NEEDS:
         require(*NEEDS[chosen])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from superpac.errors import InputError
-from superpac.safe_text import encodable
+from superpac.system.safe_text import encodable
 
 if TYPE_CHECKING:
     from superpac.answers.events import SessionInfo

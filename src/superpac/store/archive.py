@@ -23,10 +23,10 @@ from typing import IO, Any
 
 from superpac.answers.events import Draft, check_draft, check_info, check_text
 from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
-from superpac.atomic_files import atomic_write, stream_of
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
-from superpac.memory import parse_bytes
 from superpac.store.failures import StoreFailure
+from superpac.system.atomic_files import atomic_write, stream_of
+from superpac.system.memory import parse_bytes
 
 VERSION = 1
 

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from superpac.atomic_files import sync_folder
 from superpac.errors import InputError, NotFoundError, StoreError
 from superpac.store import failures
 from superpac.store.draft_folder import draft_folder, put
@@ -24,6 +23,7 @@ from superpac.store.failures import StoreFailure
 from superpac.store.store import file_of, open_store, utc_now
 from superpac.store.stored_log import StoredLog
 from superpac.store.verification import KeptSession, hash_at, heads_of, verify_store
+from superpac.system.atomic_files import sync_folder
 
 
 @dataclass(frozen=True, slots=True)

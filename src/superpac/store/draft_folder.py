@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from superpac.atomic_files import sync_folder
 from superpac.errors import ConflictError
 from superpac.store import failures
+from superpac.system.atomic_files import sync_folder
 
 try:
     import fcntl

@@ -23,11 +23,11 @@ from sqlalchemy import URL, Connection, RowMapping, create_engine, event, insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from superpac.optional import require
 from superpac.store import failures, migrate
 from superpac.store.failures import StoreFailure
 from superpac.store.schema import Heads, events, read_heads, sessions
 from superpac.store.sqlite import SqliteBackend
+from superpac.system.optional import require
 
 T = TypeVar("T")
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 
 from superpac.answers.log import Event
-from superpac.atomic_files import sync_folder
 from superpac.errors import ConflictError, InputError, NotFoundError, StoreError
 from superpac.store import failures
 from superpac.store.backup import file_stamp
@@ -22,6 +21,7 @@ from superpac.store.sqlite import companions
 from superpac.store.store import file_of, open_store, utc_now
 from superpac.store.stored_log import StoredLog
 from superpac.store.verification import hash_at, heads_of, verify_store
+from superpac.system.atomic_files import sync_folder
 
 
 @dataclass(frozen=True, slots=True)

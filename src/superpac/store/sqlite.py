@@ -25,12 +25,12 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from superpac.atomic_files import sync_folder
 from superpac.errors import InputError, NotFoundError
 from superpac.store import failures, migrate
 from superpac.store.failures import StoreFailure
 from superpac.store.owner_lock import OwnerLock
 from superpac.store.schema import APPLICATION_ID, Heads, read_heads
+from superpac.system.atomic_files import sync_folder
 
 T = TypeVar("T")
 

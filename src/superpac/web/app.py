@@ -27,8 +27,8 @@ from superpac.errors import (
     StoreError,
     SuperpacError,
 )
-from superpac.safe_text import encodable
 from superpac.store.failures import crowded, is_crowded
+from superpac.system.safe_text import encodable
 from superpac.web import answer_routes, schemas, view_routes
 from superpac.web.own_threads import in_looking_threads
 from superpac.web.thumbnails import SIZES

@@ -6,7 +6,7 @@ import logging
 import traceback
 from typing import Any
 
-from superpac.safe_text import printable
+from superpac.system.safe_text import printable
 
 
 class PlainRecord(logging.LogRecord):

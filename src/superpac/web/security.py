@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from superpac.atomic_files import atomic_write
 from superpac.errors import InputError
+from superpac.system.atomic_files import atomic_write
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 MAX_BODY = 64 << 10

@@ -14,8 +14,8 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response, StreamingResponse
 
 from superpac.errors import NotFoundError
-from superpac.safe_text import encodable
 from superpac.session import exports
+from superpac.system.safe_text import encodable
 from superpac.web import page_views, schemas, second_opinions
 from superpac.web.own_threads import LookingRoute
 from superpac.web.workspace import Workspace

@@ -32,7 +32,7 @@ from superpac.session.problem import build_problem
 from superpac.session.session import error_left_of, labels_for_people
 from superpac.session.spec import Spec
 from superpac.strategies import Count, Problem, Proposal, Strategy, make_strategy
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 STRIP = 9  # groups offered at once
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.atomic_files import atomic_write
 from superpac.data.benchmarks import data_folder
 from superpac.data.catalogue import CATALOGUE
 from superpac.errors import DataError, InputError, NotFoundError, StoreError
 from superpac.research.originals.digits import read_mnist, read_usps
 from superpac.research.originals.images import read_coil20, read_coil100, read_yale
 from superpac.research.originals.uci import UCI, read_uci
+from superpac.system.atomic_files import atomic_write
 
 Arrays = dict[str, NDArray]
 _ROWS = {"mnist_test.npz": 10000, "mnist_train.npz": 60000}

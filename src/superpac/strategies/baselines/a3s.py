@@ -18,7 +18,7 @@ from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import spectral_clustering
 from superpac.strategies.base import Problem
 from superpac.strategies.baselines.procedure import Asking, AskingOne, Pair, Replay, same_group
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 NEIGHBOURS = 20
 TOP = 4  # cross probabilities behind the chance that two clusters are one

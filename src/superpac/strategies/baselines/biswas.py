@@ -18,7 +18,7 @@ from superpac.graph.imputed_spectral import KnownSets
 from superpac.strategies.base import Problem, Proposal, Strategy
 from superpac.strategies.baselines.constrained_kmeans import known_groups
 from superpac.strategies.baselines.procedure import Pair
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 NEIGHBOURS = 10
 BINS = 20

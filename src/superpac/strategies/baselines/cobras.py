@@ -22,7 +22,7 @@ from superpac.strategies.baselines.procedure import (
     Replay,
     same_group,
 )
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 
 class SuperInstance:

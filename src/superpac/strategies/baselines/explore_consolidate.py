@@ -13,7 +13,7 @@ from superpac.strategies.base import Problem
 from superpac.strategies.baselines.constrained_kmeans import penalised
 from superpac.strategies.baselines.farthest_first import FarthestFirst
 from superpac.strategies.certain_sets import CertainSets
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 
 class AtMost(CertainSets):

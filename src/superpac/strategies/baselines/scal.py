@@ -18,7 +18,7 @@ from superpac.strategies.base import Problem, Proposal, least
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.point_placing import Placing
 from superpac.subspaces.geometry import cluster_dims
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 MAX_ITER = 50
 

@@ -20,7 +20,7 @@ from superpac.strategies.baselines.farthest_first import FarthestFirst
 from superpac.strategies.baselines.laplacian_eigenpairs import ImputedLaplacian, smallest_pairs
 from superpac.strategies.point_placing import Rival
 from superpac.strategies.superpac import Refit
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 NEIGHBOURS = 20
 SHARE = 1e-4  # every cluster's least share before normalising

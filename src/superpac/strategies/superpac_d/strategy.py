@@ -41,7 +41,7 @@ from superpac.strategies.superpac_d.question_worth import worth_of_points
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 from superpac.strategies.superpac_d.starting_points import starting_points
 from superpac.strategies.superpac_d.wording import join_question, place_question
-from superpac.threads import one_thread
+from superpac.system.threads import one_thread
 
 
 class SuperpacD(Strategy):

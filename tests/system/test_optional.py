@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from command_line import superpac
-from superpac.optional import EXTRAS, MissingLibraryError, require
+from superpac.system.optional import EXTRAS, MissingLibraryError, require
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from superpac.errors import InputError
-from superpac.memory import free_bytes, parse_bytes
+from superpac.system.memory import free_bytes, parse_bytes
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_no_size_is_refused(text):
 def test_the_limit_of_the_process_counts():
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 * 10**8, 3 * 10**8));"
-        "from superpac.memory import free_bytes; print(free_bytes())"
+        "from superpac.system.memory import free_bytes; print(free_bytes())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0 < int(done.stdout) < 3 * 10**8

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from superpac.safe_text import as_it_was, encodable, printable, well_formed
+from superpac.system.safe_text import as_it_was, encodable, printable, well_formed
 
 TEXT = st.text(st.characters(exclude_categories=[]))
 LIKE_ESCAPES = st.lists(
