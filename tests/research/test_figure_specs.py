@@ -117,3 +117,17 @@ def test_a_broken_file_is_refused_in_a_sentence(tmp_path, broken, message):
 def test_an_unknown_figure_names_the_others():
     with pytest.raises(InputError, match="yale_mnist_many"):
         load_figure("figure7")
+
+
+def test_each_reading_of_the_points_is_a_trial_of_its_own():
+    tasks = load_figure("yale_mnist_many").tasks(trials=1, panels=["yale5"])
+    found = {task.method: task for task in tasks}
+    assert found["superpac"].unit_rows is False
+    assert found["superpac-unit"].unit_rows is True
+    assert found["superpac-unit"].strategy == "superpac"
+    assert found["oracle-pca"].unit_rows is False
+    assert found["oracle-pca-unit"].unit_rows is True
+    # where it makes no difference, trials of before stay what they are
+    assert found["urasc-n"].unit_rows is None
+    assert found["urasc-n"].key == "375f68ed3dcc8d9861db76a7"
+    assert found["superpac"].key != replace(found["superpac"], unit_rows=None).key

@@ -13,6 +13,7 @@ from typing import Any
 
 from superpac.errors import InputError
 from superpac.research.tasks import Task
+from superpac.strategies import AS_THEY_ARE
 
 LAYOUTS = ("curves", "time", "table")
 KINDS = ("session", "oracle-pca", "oracle-rpca", "theorem", "corollary")
@@ -40,6 +41,8 @@ class Line:
         Factors on the panel's dimension and true number of clusters, rounded up.
     wrong : float
         Share of wrong answers.
+    unit_rows : bool
+        Whether a line that fits subspaces to points as they are has them scaled to unit length.
     paper : bool
         Whether the paper's figure shows it.
     """
@@ -53,6 +56,7 @@ class Line:
     dim_times: float = 1.0
     clusters_times: float = 1.0
     wrong: float = 0.0
+    unit_rows: bool = False
     paper: bool = False
 
 
@@ -182,6 +186,8 @@ class FigureSpec:
         if quick:
             changed = self.quick.get("options", {})
             options.update({k: v for k, v in changed.items() if k in options})
+        strategy = (line.strategy or line.name) if line.kind == "session" else ""
+        fitted = strategy in AS_THEY_ARE or line.kind in ("oracle-pca", "oracle-rpca")
         return Task(
             figure=self.name,
             panel=panel.name,
@@ -195,12 +201,13 @@ class FigureSpec:
             affinity=line.affinity or panel.affinity,
             dim=math.ceil(panel.dim * line.dim_times),
             clusters_times=line.clusters_times,
-            strategy=(line.strategy or line.name) if line.kind == "session" else "",
+            strategy=strategy,
             options=options,
             wrong=line.wrong,
             questions=panel.questions if line.kind == "session" else 0,
             stop=panel.stop,
             limit_s=panel.limit_s,
+            unit_rows=line.unit_rows if fitted else None,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def robust_pca(
 
 
 def oracle_pca(
-    X: ArrayLike, y: ArrayLike, dim: int | Sequence[int], *, unit: bool = True
+    X: ArrayLike, y: ArrayLike, dim: int | Sequence[int], *, unit: bool = False
 ) -> NDArray:
     """Label every point by the nearest of the subspaces fitted to the **true** classes [1]_.
 
@@ -134,8 +134,8 @@ def oracle_pca(
         True classes.
     dim : int or sequence of int
         Subspace dimension, the same for all classes or one per class in sorted order.
-    unit : bool, default=True
-        Scale points to unit length first.
+    unit : bool, default=False
+        Scale points to unit length first; the paper does not.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def oracle_robust_pca(
     y: ArrayLike,
     dim: int | Sequence[int],
     *,
-    unit: bool = True,
+    unit: bool = False,
     lam: float | None = None,
     tol: float = 1e-7,
     max_iter: int = 500,
@@ -176,8 +176,8 @@ def oracle_robust_pca(
         True classes.
     dim : int or sequence of int
         Subspace dimension, the same for all classes or one per class in sorted order.
-    unit : bool, default=True
-        Scale points to unit length first.
+    unit : bool, default=False
+        Scale points to unit length first; the paper does not.
     lam, tol, max_iter
         As in :func:`robust_pca`.
 

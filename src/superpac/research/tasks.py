@@ -65,6 +65,7 @@ class Task:
     questions: int = 0
     stop: str = "budget"
     limit_s: float = 0.0
+    unit_rows: bool | None = None
 
     @property
     def seed(self) -> int:
@@ -85,6 +86,8 @@ class Task:
         """Fingerprint of all but the time allowed: a trial with the same key is the same trial."""
         plain = self.to_dict()
         del plain["limit_s"]
+        if self.unit_rows is None:  # a method to which it makes no difference
+            del plain["unit_rows"]
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest()[:24]
 

@@ -100,7 +100,8 @@ def _run(task: Task, data: Dataset | None, cache: DiskCache) -> Row:
     if task.kind == "session":
         return facts | _session(task, items, truth, classes, cache)
     oracle = oracle_pca if task.kind == "oracle-pca" else oracle_robust_pca
-    error = clustering_error(truth, oracle(items.points(), truth, task.dim or 1))
+    found = oracle(items.points(), truth, task.dim or 1, unit=bool(task.unit_rows))
+    error = clustering_error(truth, found)
     return facts | {"error": [error], "dim_used": task.dim}
 
 
@@ -110,7 +111,15 @@ def _session(task: Task, items: Dataset, truth: NDArray, classes: int, cache: Di
     clusters = max(1, int(np.ceil(round(classes * task.clusters_times, 9))))
     affinity, affinity_s = _affinity(task, items, clusters, cache)
     begun = time.process_time()
-    spec = Spec(clusters, task.affinity, task.strategy, task.options, task.dim or None, task.seed)
+    spec = Spec(
+        clusters,
+        task.affinity,
+        task.strategy,
+        task.options,
+        task.dim or None,
+        task.seed,
+        normalize=task.unit_rows,
+    )
     session = Session.create(items, spec, affinity=affinity)
     session.strategy  # noqa: B018 - made when it is first used: here, so that its time counts
     row: Row = {

@@ -22,6 +22,7 @@ from superpac.graph.piece_count import guess_pieces
 from superpac.graph.spectral import check_affinity, spectral_clustering
 from superpac.session.session import check_sizes
 from superpac.session.spec import AUTO, Spec
+from superpac.strategies import AS_THEY_ARE
 from superpac.strategies.base import Problem
 from superpac.strategies.superpac_d.settings import DEFAULT
 from superpac.subspaces.geometry import choose_dim
@@ -115,7 +116,9 @@ def build_problem(
     auto = spec.n_clusters == AUTO
     clusters = spec.clusters
     check_sizes(data, spec, affinity)
-    scaled = not of_distances(spec.affinity) if spec.normalize is None else spec.normalize
+    scaled = spec.normalize
+    if scaled is None:
+        scaled = spec.strategy not in AS_THEY_ARE and not of_distances(spec.affinity)
     X = unit_rows(points) if scaled else _in_range(points)
     if affinity is not None or not _may_keep(spec.affinity):
         cache = None

@@ -40,8 +40,10 @@ class Spec:
     seed : int, default=0
         Every random draw derives from it.
     normalize : bool or None, default=None
-        Whether points are scaled to unit length first. None scales them, except beside a graph of
-        distances (knn, rbf), which says that length matters.
+        Whether points are scaled to unit length before subspaces are fitted to them. None scales
+        them, except for the paper's strategies, whose paper does not, and beside a graph of
+        distances (knn, rbf), which says that length matters. An affinity scales them by itself
+        where its authors do.
 
     Examples
     --------

@@ -38,10 +38,13 @@ _BASE = ("Beliefs", "Count", "Problem", "Proposal", "Strategy")
 
 #: strategies that take a contradiction in as evidence instead of refusing it
 WEIGH_ANSWERS = frozenset({"superpac-d"})
+#: the paper's strategies: bases, residuals and margins of the points as they are, not scaled
+AS_THEY_ARE = frozenset({"superpac", "superpac-pinned", "superpac-s"})
 #: strategies that find the number of clusters while asking
 FIND_COUNT = frozenset({"superpac-d"})
 
 __all__ = [
+    "AS_THEY_ARE",
     "FIND_COUNT",
     "STRATEGIES",
     "WEIGH_ANSWERS",

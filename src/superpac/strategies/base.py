@@ -39,7 +39,7 @@ class Problem:
     Attributes
     ----------
     X : ndarray of shape (n, D)
-        Points, scaled to unit length unless switched off.
+        Points, of unit length or as they are: what the spec and the strategy say.
     affinity : scipy.sparse.csr_array of shape (n, n)
         Original affinity.
     n_clusters : int

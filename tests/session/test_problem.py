@@ -1,0 +1,44 @@
+"""What a strategy works on: the points as its authors meant them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from superpac.affinity.base import unit_rows
+from superpac.data import Dataset
+from superpac.data.synthetic import make_subspaces
+from superpac.session.problem import build_problem
+from superpac.session.spec import Spec
+from superpac.strategies import AS_THEY_ARE, STRATEGIES
+
+
+@pytest.fixture(scope="module")
+def points() -> Dataset:
+    X, y = make_subspaces(15, 3, 2, 8, noise=0.1, seed=0)
+    lengths = np.random.default_rng(0).uniform(0.5, 9.0, len(X))
+    return Dataset(lengths[:, None] * X, y=y)
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_the_papers_strategies_see_points_as_they_are(points, strategy):
+    X = points.points()
+    expected = X if strategy in AS_THEY_ARE else unit_rows(X)
+    found = build_problem(points, Spec(3, "tsc:q=3", strategy, dim=2))
+    np.testing.assert_array_equal(found.X, expected)
+
+
+@pytest.mark.parametrize("strategy", ["superpac", "superpac-d"])
+def test_scaling_can_be_switched_either_way(points, strategy):
+    X = points.points()
+    scaled = build_problem(points, Spec(3, "tsc:q=3", strategy, dim=2, normalize=True))
+    as_is = build_problem(points, Spec(3, "tsc:q=3", strategy, dim=2, normalize=False))
+    np.testing.assert_array_equal(scaled.X, unit_rows(X))
+    np.testing.assert_array_equal(as_is.X, X)
+    # the affinity scales by itself, as its authors do
+    assert (scaled.affinity != as_is.affinity).nnz == 0
+
+
+def test_beside_a_graph_of_distances_length_counts(points):
+    found = build_problem(points, Spec(3, "knn", "superpac-d", dim=2))
+    np.testing.assert_array_equal(found.X, points.points())
