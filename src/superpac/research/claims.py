@@ -103,6 +103,22 @@ class Claim:
             return "not"
         return "reproduced" if all(known) and len(known) == len(self.checks) else "partly"
 
+    @property
+    def deciding(self) -> Check | None:
+        """The check that tells most: the first that fails, else that cannot tell, else the first.
+
+        Examples
+        --------
+        >>> good, bad = Check("a", "1", "1", True), Check("b", "1", "2", False)
+        >>> Claim("C0", "So it is.", (good, bad)).deciding.what
+        'b'
+        """
+        for wanted in (False, None, True):
+            for check in self.checks:
+                if check.holds is wanted and check.ours != NONE:
+                    return check
+        return None
+
 
 def judge(results: Results) -> list[Claim]:
     """Judge all ten claims.

@@ -87,21 +87,35 @@ def claims_table(claims: Sequence[Claim]) -> str:
     --------
     >>> from superpac.research.claims import Check
     >>> claim = Claim("C0", "It is so.", (Check("error", "5%", "4%", True),), ("Because.",))
-    >>> print(claims_table([claim]).splitlines()[-1])
-    | C0 | It is so. | **holds**: error. Paper: 5%. Ours: 4%.<br>Because. | reproduced |
+    >>> print(claims_table([claim]).splitlines()[2])
+    | C0 | It is so. | reproduced | error: 4%; the paper: 5%. |
     """
     rows = [
-        "| claim | the paper's words | checks: the paper's figure, and ours | verdict |",
+        "| claim | the paper's words | verdict | what decides it |",
         "| --- | --- | --- | --- |",
     ]
+    folded = []
     for claim in claims:
+        cells = (claim.name, claim.words, claim.verdict, _decided_by(claim))
+        rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
         told = [
-            f"**{check.words}**: {check.what}. Paper: {check.paper}. Ours: {check.ours}."
+            f"- **{check.words}**: {check.what}. Paper: {check.paper}. Ours: {check.ours}."
             for check in claim.checks
         ]
-        cells = (claim.name, claim.words, "<br>".join([*told, *claim.why]), claim.verdict)
-        rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
-    return "\n".join(rows) + "\n"
+        reasons = [f"- {reason}" for reason in claim.why]
+        title = f"<details><summary>{claim.name}: {claim.verdict}</summary>"
+        folded.append("\n".join([title, "", *told, *reasons, "", "</details>"]))
+    return "\n".join([*rows, "", "Every check, with its bound and 95% interval:", ""]) + "\n".join(
+        ["", *folded, ""]
+    )
+
+
+def _decided_by(claim: Claim) -> str:
+    """The check that tells most about a claim, in a sentence."""
+    check = claim.deciding
+    if check is None:
+        return "No results."
+    return f"{check.what}: {check.ours}; the paper: {check.paper}."
 
 
 def costs(results: Results) -> list[dict[str, Any]]:
@@ -222,6 +236,9 @@ def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[st
         "picture": picture,
         "rows": summary(results, layout),
         "left_out": left_out,
+        "command": f"superpac reproduce {layout['name']}",
+        "minutes": float(here["cpu_seconds"].sum()) / 60,
+        "trials": len(here),
     }
 
 
@@ -235,6 +252,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "name": claim.name,
         "words": claim.words,
         "verdict": claim.verdict,
+        "decided_by": _decided_by(claim),
         "mark": ANSWERS[claim.verdict],
         "why": claim.why,
         "checks": [
