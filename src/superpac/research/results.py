@@ -35,6 +35,7 @@ _COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("string", ("key", "figure", "panel", "method")),
     ("int32", ("trial",)),
     ("string", ("kind", "status", "why", "stopped", "data", "affinity", "strategy", "options")),
+    ("int32", ("revision",)),
     ("int64", ("seed", "data_seed")),
     ("int32", ("n", "ambient", "classes_true", "clusters", "dim_used")),
     ("int32", ("questions", "met_at", "mistakes")),
@@ -213,6 +214,8 @@ def read_results(path: str | Path) -> Results:
     frame = table.to_pandas()
     for name in TEXTS:
         frame[name] = [json.loads(text) for text in frame[name]]
+    if "revision" not in frame:  # written before trials noted it
+        frame["revision"] = 0
     return Results(frame, meta)
 
 

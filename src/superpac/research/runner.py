@@ -24,7 +24,7 @@ from superpac.research.results import (
     write_results,
 )
 from superpac.research.tasks import Task
-from superpac.research.trials import failed_row, run_task
+from superpac.research.trials import failed_row, revision_of, run_task
 from superpac.strategies import STRATEGIES
 from superpac.system.optional import require
 
@@ -240,6 +240,8 @@ def _commands(path: Path, command: str) -> list[str]:
 def _finished(task: Task, known: dict[str, Row]) -> bool:
     row = known.get(task.key)
     if row is None or row["status"] != "done":
+        return False
+    if row.get("revision", 0) != revision_of(task.strategy):
         return False
     # One that was stopped for time is run again when more time is allowed.
     cut = row.get("stopped") == "time"

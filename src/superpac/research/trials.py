@@ -66,6 +66,11 @@ def run_task(task: Task, data: Dataset | None, affinities: str | Path | None = N
     return row
 
 
+def revision_of(strategy: str) -> int:
+    """Revision of a strategy as it is now; 1 for what has none, such as an oracle."""
+    return STRATEGIES[strategy].revision if strategy in STRATEGIES else 1
+
+
 def failed_row(task: Task, error: BaseException) -> Row:
     """Row of a trial that came to nothing: it says why, and is run again the next time."""
     why = f"{type(error).__name__}: {error}"[:500]
@@ -73,7 +78,13 @@ def failed_row(task: Task, error: BaseException) -> Row:
 
 
 def _named(task: Task) -> Row:
-    return {"key": task.key, **task.to_dict(), "seed": task.seed, "data_seed": task.data_seed}
+    return {
+        "key": task.key,
+        **task.to_dict(),
+        "revision": revision_of(task.strategy),
+        "seed": task.seed,
+        "data_seed": task.data_seed,
+    }
 
 
 def _draw_points(task: Task, data: Dataset) -> Dataset:

@@ -150,6 +150,9 @@ class Strategy(ABC):
     """
 
     name: ClassVar[str]
+    #: raised by one whenever the same answers may lead to other questions or labels than before:
+    #: trials kept from an older revision are run again, or marked where they are shown
+    revision: ClassVar[int] = 1
     #: whether answers are weighed as evidence, so that a contradiction is taken in, not refused
     weighs_answers: ClassVar[bool] = False
     #: whether the number of clusters may be left open
