@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from superpac.array_types import FloatArray, IntArray
+from superpac.errors import InputError
 from superpac.graph.chebyshev import chebyshev_vectors
 from superpac.graph.kmeans import kmeans
 from superpac.graph.spectral import cluster_rows, spectral_embedding, unit_vectors
@@ -112,6 +113,10 @@ class ImputedSpectral:
         k-means restarts of an exact clustering.
     must_link : float, default=1.0
         The value imputed for two points of one set.
+    extra_vectors : int, default=0
+        Eigenvectors in the embedding beyond one per cluster.
+    unit_rows : bool, default=True
+        Whether rows of the embedding are scaled to unit length.
 
     References
     ----------
@@ -136,9 +141,19 @@ class ImputedSpectral:
         seed: int = 0,
         n_init: int = 10,
         must_link: float = 1.0,
+        extra_vectors: int = 0,
+        unit_rows: bool = True,
     ) -> None:
+        most = min(GUARD, A.shape[0] - n_clusters)
+        if not 0 <= extra_vectors <= most:
+            raise InputError(
+                f"The 'extra_vectors' option must be between 0 and {most}. "
+                f"Got {extra_vectors!r} instead."
+            )
         self.A = scaled_affinity(A)
         self.n_clusters = n_clusters
+        self.n_vectors = n_clusters + extra_vectors
+        self.unit_rows = unit_rows
         self.seed = seed
         self.n_init = n_init
         self.must_link = must_link
@@ -150,10 +165,11 @@ class ImputedSpectral:
         return np.random.RandomState(np.random.SeedSequence((self.seed, step)).generate_state(1))
 
     def rows(self) -> FloatArray:
-        """Unit rows of the embedding behind the last labels."""
+        """Rows of the embedding behind the last labels, of unit length unless told otherwise."""
         if self._vectors is None:
             self.exact()
-        return unit_vectors(self._vectors[:, : self.n_clusters])  # type: ignore[index]
+        leading = self._vectors[:, : self.n_vectors]  # type: ignore[index]
+        return unit_vectors(leading) if self.unit_rows else np.ascontiguousarray(leading)
 
     def matrix(self, known: KnownSets) -> sparse.csr_array:
         """Form the imputed affinity in full."""
@@ -173,18 +189,31 @@ class ImputedSpectral:
         cliques.eliminate_zeros()
         return sparse.csr_array(kept + self.must_link * cliques)
 
+    def asked_matrix(self, same: IntArray, different: IntArray) -> sparse.csr_array:
+        """Form the affinity with the pairs themselves imputed, not what follows from them.
+
+        `same` and `different` hold a pair in each row.
+        """
+        A = sparse.lil_array(self.A)
+        for pairs, value in ((different, 0.0), (same, self.must_link)):
+            for i, j in pairs:
+                A[i, j] = A[j, i] = value
+        return sparse.csr_array(A)
+
     def exact(self, known: KnownSets | None = None, *, step: int = 0) -> IntArray:
         """Cluster from scratch; `step`, usually the number of answers, derives the draws."""
+        return self.cluster(self.A if known is None else self.matrix(known), step=step)
+
+    def cluster(self, graph: sparse.csr_array, *, step: int = 0) -> IntArray:
+        """Cluster an affinity with whatever has been imputed into it, from scratch."""
         rng = self._rng(step)
-        graph = self.A if known is None else self.matrix(known)
         wanted = min(self.n_clusters + GUARD, self.A.shape[0])
         found = spectral_embedding(graph, wanted, random_state=rng, check_input=False)
         if found.n_components > self.n_clusters:
             # which components are kept depends on how many vectors are asked for
-            found = spectral_embedding(graph, self.n_clusters, random_state=rng, check_input=False)
+            found = spectral_embedding(graph, self.n_vectors, random_state=rng, check_input=False)
         self._vectors = found.vectors
-        rows = unit_vectors(found.vectors[:, : self.n_clusters])
-        self._labels = cluster_rows(rows, self.n_clusters, n_init=self.n_init, rng=rng)
+        self._labels = cluster_rows(self.rows(), self.n_clusters, n_init=self.n_init, rng=rng)
         return self._labels
 
     def warm(self, known: KnownSets, *, step: int) -> IntArray:
@@ -196,14 +225,15 @@ class ImputedSpectral:
         """
         if self._vectors is None or self._labels is None:
             return self.exact(known, step=step)
+        last = self._labels
         vectors = self._improve(known, self._vectors)
         if vectors is None:
-            return self.exact(known, step=step)
+            self._labels = align_labels(self.exact(known, step=step), last)
+            return self._labels
         self._vectors = vectors
-        rows = unit_vectors(vectors[:, : self.n_clusters])
         fresh = self.n_init if step % THOROUGH == 0 else max(2, self.n_clusters // 8)
-        labels = self._follow(rows, self._labels, self._rng(step), fresh)
-        self._labels = align_labels(labels, self._labels)
+        labels = self._follow(self.rows(), last, self._rng(step), fresh)
+        self._labels = align_labels(labels, last)
         return self._labels
 
     def _masked(self, known: KnownSets) -> tuple[FloatArray, FloatArray]:
@@ -240,7 +270,7 @@ class ImputedSpectral:
         if self.A.shape[0] < 10 * start.shape[1]:
             return None
         S = self._operator(known)
-        return None if S is None else chebyshev_vectors(S, start, self.n_clusters)
+        return None if S is None else chebyshev_vectors(S, start, self.n_vectors)
 
     def _components(self, data: FloatArray, known: KnownSets) -> NDArray[np.int32]:
         """Connected component of each point; a set is tied together by a star."""

@@ -25,26 +25,27 @@ def _squared_distance(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _nearest(row, centres, k):  # type: ignore[no-untyped-def]
-    """Nearest of the first `k` centres, and its squared distance."""
-    best, where = np.inf, 0
+@njit(cache=True)
+def _gaps(centres, k, other, out):  # type: ignore[no-untyped-def]
+    """Squared distances of a row to the first `k` centres."""
     for c in range(k):
-        gap = _squared_distance(row, centres[c])
-        if gap < best:
-            best, where = gap, c
-    return where, best
+        out[c] = _squared_distance(centres[c], other)
 
 
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _plus_plus(rows, k, draws, centres, closest):  # type: ignore[no-untyped-def]
-    """Greedy k-means++: of a few candidates drawn by squared distance the best is taken."""
+@njit(cache=True)
+def _plus_plus(rows, k, draws, centres, closest, labels, gaps):  # type: ignore[no-untyped-def]
+    """Greedy k-means++: of a few candidates drawn by squared distance the best is taken.
+
+    A candidate at least twice as far from a row's nearest centre as the row itself cannot be
+    nearer to the row: that spares most distances (Elkan, ICML 2003).
+    """
     n = rows.shape[0]
     trials = draws.shape[1]
     first = min(int(draws[0, 0] * n), n - 1)
     centres[0] = rows[first]
     total = 0.0
     for i in range(n):
+        labels[i] = 0
         closest[i] = _squared_distance(rows[i], centres[0])
         total += closest[i]
     for c in range(1, k):
@@ -56,31 +57,58 @@ def _plus_plus(rows, k, draws, centres, closest):  # type: ignore[no-untyped-def
                 if run > goal:
                     pick = i
                     break
+            _gaps(centres, c, rows[pick], gaps)
             after = 0.0
             for i in range(n):
-                after += min(_squared_distance(rows[i], rows[pick]), closest[i])
+                if gaps[labels[i]] >= 4.0 * closest[i]:
+                    after += closest[i]
+                else:
+                    after += min(_squared_distance(rows[i], rows[pick]), closest[i])
             if after < best_total:
                 best_total, best = after, pick
         centres[c] = rows[best]
+        _gaps(centres, c, rows[best], gaps)
         total = 0.0
         for i in range(n):
-            closest[i] = min(_squared_distance(rows[i], centres[c]), closest[i])
+            if gaps[labels[i]] < 4.0 * closest[i]:
+                gap = _squared_distance(rows[i], centres[c])
+                if gap < closest[i]:
+                    closest[i] = gap
+                    labels[i] = c
             total += closest[i]
 
 
 @njit(cache=True)
-def _lloyd(rows, centres, labels, distance, sums, counts, tol):  # type: ignore[no-untyped-def]
+def _nearest(row, centres, between, guess):  # type: ignore[no-untyped-def]
+    """Nearest centre, and its squared distance; the first of several as near.
+
+    `between` holds the squared distances of the centres: one at least twice as far from the
+    nearest so far as the row itself cannot be nearer to the row.
+    """
+    where, best = guess, _squared_distance(row, centres[guess])
+    for c in range(centres.shape[0]):
+        if c != guess and between[where, c] < 4.0 * best:
+            gap = _squared_distance(row, centres[c])
+            if gap < best or (gap == best and c < where):
+                best, where = gap, c
+    return where, best
+
+
+@njit(cache=True)
+def _lloyd(rows, centres, labels, distance, sums, counts, between, tol):  # type: ignore[no-untyped-def]
     """Lloyd's iterations in place; returns the inertia. An empty cluster takes the farthest row."""
     n, width = rows.shape
     k = centres.shape[0]
     inertia = np.inf
-    for _ in range(MAX_ITER):
+    for step in range(MAX_ITER):
         sums[:] = 0.0
         counts[:] = 0
+        for c in range(k):
+            _gaps(centres, k, centres[c], between[c])
         total, changed = 0.0, 0
         for i in range(n):
-            where, best = _nearest(rows[i], centres, k)
-            changed += labels[i] != where
+            where, best = _nearest(rows[i], centres, between, labels[i])
+            changed += step == 0 or labels[i] != where
             labels[i] = where
             distance[i] = best
             total += best
@@ -120,10 +148,15 @@ def _runs(rows, starts, given, draws, labels, inertia, tol):  # type: ignore[no-
     closest = np.empty((count, n))
     sums = np.empty((count, k, width))
     counts = np.empty((count, k), dtype=np.int64)
+    between = np.empty((count, k, k))
     for r in prange(count):
         if r >= given:
-            _plus_plus(rows, k, draws[r - given], starts[r], closest[r])
-        inertia[r] = _lloyd(rows, starts[r], labels[r], closest[r], sums[r], counts[r], tol)
+            _plus_plus(
+                rows, k, draws[r - given], starts[r], closest[r], labels[r], between[r, 0]
+            )
+        inertia[r] = _lloyd(
+            rows, starts[r], labels[r], closest[r], sums[r], counts[r], between[r], tol
+        )
 
 
 def kmeans(
@@ -170,7 +203,7 @@ def kmeans(
     if start is not None:
         starts[0] = start
     draws = rng.random_sample((n_init, n_clusters, 2 + int(np.log(n_clusters))))
-    labels = np.full((given + n_init, rows.shape[0]), -1, dtype=np.intp)
+    labels = np.zeros((given + n_init, rows.shape[0]), dtype=np.intp)
     inertia = np.empty(given + n_init)
     tol = 1e-4 * float(rows.var(axis=0).mean())
     _runs(rows, starts, given, draws, labels, inertia, tol)

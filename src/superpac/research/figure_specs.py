@@ -43,6 +43,11 @@ class Line:
         Share of wrong answers.
     unit_rows : bool
         Whether a line that fits subspaces to points as they are has them scaled to unit length.
+    trials, questions : int
+        At most so many, where the panel has more; 0 for as many as the panel.
+    every : int
+        Answers from one measurement to the next; in between the last one stands. For a method
+        whose questions do not depend on its clustering, this saves most of the time.
     paper : bool
         Whether the paper's figure shows it.
     """
@@ -57,6 +62,9 @@ class Line:
     clusters_times: float = 1.0
     wrong: float = 0.0
     unit_rows: bool = False
+    trials: int = 0
+    questions: int = 0
+    every: int = 1
     paper: bool = False
 
 
@@ -178,7 +186,11 @@ class FigureSpec:
             lines = [line for line in self.lines if not panel.lines or line.name in panel.lines]
             lines = [line for line in lines if methods is None or line.name in methods]
             for trial in range(count):
-                found += [self._task(panel, line, trial, quick) for line in lines]
+                found += [
+                    self._task(panel, line, trial, quick)
+                    for line in lines
+                    if not line.trials or trial < line.trials
+                ]
         return found
 
     def _task(self, panel: Panel, line: Line, trial: int, quick: bool) -> Task:
@@ -204,10 +216,11 @@ class FigureSpec:
             strategy=strategy,
             options=options,
             wrong=line.wrong,
-            questions=panel.questions if line.kind == "session" else 0,
+            questions=_at_most(panel.questions, line.questions) if line.kind == "session" else 0,
             stop=panel.stop,
             limit_s=panel.limit_s,
             unit_rows=line.unit_rows if fitted else None,
+            every=line.every,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -222,6 +235,11 @@ class FigureSpec:
             "panels": [_values(panel) for panel in self.panels],
             "lines": [_values(line) for line in self.lines],
         }
+
+
+def _at_most(given: int, limit: int) -> int:
+    """`given`, or `limit` where that is set and less."""
+    return min(given, limit) if limit else given
 
 
 def figure_names() -> list[str]:

@@ -66,6 +66,7 @@ class Task:
     stop: str = "budget"
     limit_s: float = 0.0
     unit_rows: bool | None = None
+    every: int = 1
 
     @property
     def seed(self) -> int:
@@ -88,6 +89,8 @@ class Task:
         del plain["limit_s"]
         if self.unit_rows is None:  # a method to which it makes no difference
             del plain["unit_rows"]
+        if self.every == 1:  # as before trials could measure less often
+            del plain["every"]
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
         return sha256(text.encode()).hexdigest()[:24]
 

@@ -8,15 +8,17 @@ was learned is imputed into the affinity, which is clustered again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from superpac.answers.consistent_labels import respect_answers
+from superpac.answers.links import DIFFERENT, SAME, Link
 from superpac.answers.state import State
 from superpac.array_types import FloatArray, IntArray
 from superpac.errors import InputError
-from superpac.graph.imputed_spectral import ImputedSpectral
+from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
 from superpac.strategies.base import Problem, Proposal, least
 from superpac.strategies.certain_sets import CertainSets
 from superpac.strategies.point_placing import Placing
@@ -24,6 +26,7 @@ from superpac.subspaces.tracker import SubspaceTracker
 from superpac.system.threads import one_thread
 
 Refit = Literal["exact", "warm"]
+Impute = Literal["implied", "asked"]
 
 CACHE_BYTES = 64_000_000  # labellings kept, so that taking answers back costs no clustering
 
@@ -44,6 +47,18 @@ class Superpac(Placing):
         The value imputed for two points of one set, where the largest affinity is 2.
     n_init : int, default=10
         k-means restarts of an exact clustering.
+    impute : {"implied", "asked"}, default="implied"
+        Whether all that follows from the answers is imputed, as Algorithm 1 says, or only the
+        pairs that were asked. The latter is always clustered from scratch.
+    extra_vectors : int, default=0
+        Eigenvectors in the embedding beyond one per cluster.
+    unit_embedding : bool, default=True
+        Whether rows of the embedding are scaled to unit length.
+
+    Notes
+    -----
+    The last three are other readings of the paper, which names no spectral clustering in
+    particular; docs/reproduction compares them.
 
     References
     ----------
@@ -71,16 +86,30 @@ class Superpac(Placing):
         refit: Refit = "exact",
         must_link: float = 1.0,
         n_init: int = 10,
+        impute: Impute = "implied",
+        extra_vectors: int = 0,
+        unit_embedding: bool = True,
     ) -> None:
         super().__init__(problem, explore=2 * problem.n_clusters if explore is None else explore)
         if refit not in ("exact", "warm"):
             raise InputError(
                 f"The 'refit' option must be 'exact' or 'warm'. Got {refit!r} instead."
             )
+        if impute not in ("implied", "asked"):
+            raise InputError(
+                f"The 'impute' option must be 'implied' or 'asked'. Got {impute!r} instead."
+            )
         K = problem.n_clusters
         self.refit = refit
+        self.impute = impute
         self.model = ImputedSpectral(
-            problem.affinity, K, seed=problem.seed, must_link=must_link, n_init=n_init
+            problem.affinity,
+            K,
+            seed=problem.seed,
+            must_link=must_link,
+            n_init=n_init,
+            extra_vectors=extra_vectors,
+            unit_rows=unit_embedding,
         )
         self.tracker = SubspaceTracker(problem.X, K, problem.dim)
         self.start = self.model.exact(step=0)
@@ -91,6 +120,7 @@ class Superpac(Placing):
         self.sets = CertainSets(problem.n, seeds=[first])
         self._cache: dict[bytes, tuple[IntArray, FloatArray]] = {}
         self._first_rows = self.model.rows()
+        self._links: Sequence[Link] = ()
 
     def labels(self, state: State) -> IntArray:
         """Paper's labelling: may break answers, since imputing does not enforce them."""
@@ -118,15 +148,32 @@ class Superpac(Placing):
         found = self._cache.get(key)
         if found is None:
             step = int((known.set_of >= 0).sum())
-            refit = self.model.exact if self.refit == "exact" else self.model.warm
             with one_thread():
-                found = refit(known, step=step), self.model.rows()
+                found = self._cluster(known, step), self.model.rows()
             self._cache[key] = found
             while len(self._cache) * (found[0].nbytes + found[1].nbytes) > CACHE_BYTES:
                 self._cache.pop(next(iter(self._cache)))
                 if len(self._cache) == 1:
                     break
         return found
+
+    def _cluster(self, known: KnownSets, step: int) -> IntArray:
+        """Labels with answers imputed, by the reading and the way that were chosen."""
+        if self.impute == "implied":
+            return (self.model.exact if self.refit == "exact" else self.model.warm)(
+                known, step=step
+            )
+        pairs: dict[str, list[tuple[int, int]]] = {SAME: [], DIFFERENT: []}
+        for link in self._links[: self.sets.used]:
+            inside = known.set_of[link.i] >= 0 and known.set_of[link.j] >= 0
+            if inside and link.answer in pairs:
+                pairs[link.answer].append((link.i, link.j))
+        same, different = (np.array(pairs[said], dtype=np.intp) for said in (SAME, DIFFERENT))
+        return self.model.cluster(self.model.asked_matrix(same, different), step=step)
+
+    def _follow(self, state: State) -> None:
+        self._links = state.links
+        super()._follow(state)
 
     def _choose(self, state: State, avoid: frozenset[int]) -> int | None:
         free = self._free(state, avoid)
