@@ -8,6 +8,7 @@ from scipy import sparse
 
 from superpac.affinity.tsc import TSC
 from superpac.data.synthetic import make_subspaces
+from superpac.errors import InputError
 from superpac.graph.chebyshev import chebyshev_vectors
 from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets, _Operator
 from superpac.graph.spectral import normalized_affinity, spectral_embedding
@@ -143,3 +144,42 @@ def test_points_without_neighbours_are_followed_warm(subspace_problem):
     warm = model.warm(known, step=1)
     cold = ImputedSpectral(lonely.tocsr(), 5, seed=1).exact(known, step=1)
     assert adjusted_rand(cold[4:], warm[4:]) > 0.95
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10_000))
+def test_asked_pairs_alone_are_imputed(seed):
+    A, _ = random_case(seed)
+    rng = np.random.default_rng(seed)
+    pairs = rng.permutation(24).reshape(12, 2)
+    same, different = pairs[:5], pairs[5:9]
+    want = A * (2.0 / A.max())
+    for i, j in same:
+        want[i, j] = want[j, i] = 1.0
+    for i, j in different:
+        want[i, j] = want[j, i] = 0.0
+    got = ImputedSpectral(sparse.csr_array(A), 3).asked_matrix(same, different)
+    np.testing.assert_allclose(got.toarray(), want, atol=1e-12)
+
+
+def test_embedding_has_the_vectors_and_rows_asked_for(subspace_problem):
+    A, _ = subspace_problem
+    one_more = ImputedSpectral(A, 5, extra_vectors=1)
+    one_more.exact()
+    assert one_more.rows().shape == (A.shape[0], 6)
+    np.testing.assert_allclose(np.linalg.norm(one_more.rows(), axis=1), 1.0)
+    plain = ImputedSpectral(A, 5, unit_rows=False)
+    plain.exact()
+    np.testing.assert_allclose(plain.rows().T @ plain.rows(), np.eye(5), atol=1e-8)
+    with pytest.raises(InputError, match="'extra_vectors' option must be between 0 and 6"):
+        ImputedSpectral(A, 5, extra_vectors=7)
+
+
+def test_labels_keep_their_names_when_the_warm_way_is_barred(subspace_problem, monkeypatch):
+    A, _ = subspace_problem
+    known = KnownSets(np.full(A.shape[0], -1), 0)
+    model = ImputedSpectral(A, 5)
+    before = model.exact(step=0)
+    monkeypatch.setattr(model, "_improve", lambda known, start: None)
+    after = model.warm(known, step=9)
+    assert (before == after).mean() > 0.9

@@ -54,3 +54,27 @@ def test_same_seed_same_labels():
     rows = np.random.default_rng(1).normal(size=(500, 6))
     first = kmeans(rows, 6, n_init=4, rng=np.random.RandomState(5))
     np.testing.assert_array_equal(first, kmeans(rows, 6, n_init=4, rng=np.random.RandomState(5)))
+
+
+def naive_lloyd(rows: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Every distance of every row, until nothing moves."""
+    while True:
+        away = ((rows[:, None] - centres) ** 2).sum(axis=2)
+        labels = away.argmin(axis=1)
+        after = np.stack([rows[labels == c].mean(axis=0) for c in range(len(centres))])
+        if np.allclose(after, centres, atol=1e-12):
+            return labels
+        centres = after
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("k", [2, 7, 20])
+def test_distances_that_are_spared_change_nothing(k, spread):
+    rng = np.random.default_rng(k)
+    middle = rng.normal(size=(k, 5))
+    rows = np.repeat(middle, 15, axis=0) + spread * rng.normal(size=(15 * k, 5))
+    start = np.stack([rows[c::k].mean(axis=0) for c in range(k)]) + 0.5 * middle
+    want = naive_lloyd(rows, start)
+    got = kmeans(rows, k, n_init=0, rng=np.random.RandomState(0), start=start)
+    assert inertia(rows, got) <= inertia(rows, want) * (1 + 1e-3)
+    assert (got == want).mean() > 0.97  # ours ends a little earlier, within its tolerance

@@ -15,7 +15,7 @@ from superpac.research.tasks import seed_of
 PAPER = {"yale_mnist_many", "yaleFull", "coil", "usps", "sonar", "explore", "theory"}
 BEYOND = {
     *("rivals", "wrong_answers", "affinities", "wrong_dim", "wrong_k", "time_per_question"),
-    "refit",
+    *("refit", "readings", "usps_input"),
 }
 STRATEGIES = {
     *("superpac", "superpac-s", "superpac-d", "superpac-pinned", "random", "urasc-n", "urasc"),
@@ -32,7 +32,7 @@ def test_every_figure_is_there():
 @pytest.mark.parametrize("quick", [False, True])
 def test_every_task_can_be_built(name, quick):
     tasks = load_figure(name).tasks(quick=quick)
-    assert tasks
+    assert tasks or (quick and name == "usps_input")  # too long for a quick run
     assert len({task.key for task in tasks}) == len(tasks)
     for task in tasks:
         if task.kind in ("theorem", "corollary"):

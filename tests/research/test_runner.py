@@ -16,11 +16,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from superpac.data import load
 from superpac.errors import ConflictError, InputError
+from superpac.research.figure_plots import label_of
 from superpac.research.figure_specs import Line
 from superpac.research.results import Parts, only_run, read_results
 from superpac.research.runner import TimeLeft, in_rounds, run_figures
-from superpac.research.trials import MetClasses
+from superpac.research.trials import MetClasses, run_task
+from superpac.strategies import STRATEGIES
 
 EXACT = ["key", "seed", "data_seed", "status", "stopped", "met_at", "mistakes", "n", "dim_used"]
 
@@ -247,3 +250,31 @@ def test_commands_and_kept_affinities_of_several_runs(small, tmp_path):
     assert results.meta["commands"] == ["oracle-pca", "random"]
     assert set(results.table["method"]) == {"random", "oracle-pca"}
     assert len(list(kept.glob("*.npz"))) == 1
+
+
+def test_trials_of_an_older_revision_are_run_again_and_marked(small, tmp_path, monkeypatch):
+    path = run_figures([small], tmp_path, trials=1, methods=["random"])
+    assert not read_results(path).older("small", "three", "random")
+    monkeypatch.setattr(STRATEGIES["random"], "revision", 99)
+    results = read_results(path)
+    assert results.older("small", "three", "random")
+    line = {"name": "random", "label": ""}
+    assert label_of(results, results.meta["figures"][0], line) == "random (older version)"
+    seen = []
+    run_figures(
+        [small], tmp_path, trials=1, methods=["random"], watch=lambda *told: seen.append(told[0])
+    )
+    assert seen[0] == 0  # nothing counts as done
+    assert set(read_results(path).table["revision"]) == {99}
+
+
+def test_a_line_may_have_fewer_trials_questions_and_measurements(small):
+    less = replace(small, lines=(Line("random", trials=1, questions=10, every=4),))
+    tasks = less.tasks(panels=["three"])
+    assert [(task.trial, task.questions, task.every) for task in tasks] == [(0, 10, 4)]
+    assert tasks[0].key != replace(tasks[0], every=1).key
+    row = run_task(tasks[0], load("digits"))
+    often = run_task(replace(tasks[0], every=1), load("digits"))
+    assert len(row["error"]) == 11
+    for q, error in enumerate(row["error"]):
+        assert error == often["error"][q - q % 4]

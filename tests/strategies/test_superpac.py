@@ -132,6 +132,26 @@ def test_warm_refit_ends_at_zero_too(problem):
     assert clustering_error(y, strategy.labels(state)) == 0.0
 
 
+@pytest.mark.parametrize(
+    "options", [{"impute": "asked"}, {"extra_vectors": 1}, {"unit_embedding": False}]
+)
+def test_other_readings_ask_other_questions_and_learn(options):
+    X, y = make_subspaces(12, 4, 3, 20, noise=0.5, seed=2)
+    instance = Problem(X, TSC(4, q=4).affinity(X), 4, dim=3, seed=1)
+    _, usual = drive(Superpac(instance), y, 60)
+    strategy = Superpac(instance, **options)
+    state, asked = drive(strategy, y, 60)
+    assert asked != usual
+    members = strategy.sets.members
+    assert all(len(set(y[points])) == 1 for points in members.values())
+    assert clustering_error(y, strategy.labels(state)) < 0.5
+
+
+def test_a_reading_that_is_none_is_refused(problem):
+    with pytest.raises(InputError, match="'impute' option must be 'implied' or 'asked'"):
+        Superpac(problem[0], impute="guessed")
+
+
 def test_unknown_names_and_options_are_refused(problem):
     instance, _ = problem
     with pytest.raises(InputError, match="choose one of: .*superpac"):

@@ -45,6 +45,7 @@ def trials(
             "cpu_seconds": 50.0,
             "machine": {"python": "3"},
             "n": 100,
+            "revision": 1,
         }
         given = {k: v[t] if isinstance(v, list) else v for k, v in facts.items()}
         rows.append(row | given)

@@ -151,9 +151,7 @@ def _runs(rows, starts, given, draws, labels, inertia, tol):  # type: ignore[no-
     between = np.empty((count, k, k))
     for r in prange(count):
         if r >= given:
-            _plus_plus(
-                rows, k, draws[r - given], starts[r], closest[r], labels[r], between[r, 0]
-            )
+            _plus_plus(rows, k, draws[r - given], starts[r], closest[r], labels[r], between[r, 0])
         inertia[r] = _lloyd(
             rows, starts[r], labels[r], closest[r], sums[r], counts[r], between[r], tol
         )

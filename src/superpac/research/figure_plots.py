@@ -24,6 +24,8 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 ENOUGH = 5  # trials for a band: that of two covers everything
 POINTS = 400  # of a curve: more than a page can show only makes the file larger
 DASHES = {"oracle-pca": "--", "oracle-rpca": ":"}
+OLDER = " (older version)"
+SHOWN = 20  # single trials in a plot: more is a blot
 
 
 def draw_figure(results: Results, layout: Layout, folder: str | Path) -> list[Path]:
@@ -45,15 +47,26 @@ def draw_figure(results: Results, layout: Layout, folder: str | Path) -> list[Pa
     """
     if layout["layout"] == "table" or not (results.table["figure"] == layout["name"]).any():
         return []
-    figure = _time(results, layout) if layout["layout"] == "time" else _curves(results, layout)
-    if figure is None:
-        return []
-    png, svg = (Path(folder) / f"{layout['name']}.{ending}" for ending in ("png", "svg"))
-    # A fixed salt and no date: the same results give the same files.
-    with matplotlib.rc_context({"svg.hashsalt": layout["name"], "svg.fonttype": "none"}):
-        save_figure(figure, png, private=False, dpi=130, facecolor="white")
-        save_figure(figure, svg, private=False, facecolor="white", metadata={"Date": None})
-    return [png, svg]
+    drawn = [(layout["name"], (_time if layout["layout"] == "time" else _curves)(results, layout))]
+    if layout.get("singles"):
+        drawn.append((f"{layout['name']}_singles", _singles(results, layout)))
+    paths = []
+    for name, figure in drawn:
+        if figure is None:
+            continue
+        png, svg = (Path(folder) / f"{name}.{ending}" for ending in ("png", "svg"))
+        # A fixed salt and no date: the same results give the same files.
+        with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+            save_figure(figure, png, private=False, dpi=130, facecolor="white")
+            save_figure(figure, svg, private=False, facecolor="white", metadata={"Date": None})
+        paths += [png, svg]
+    return paths
+
+
+def label_of(results: Results, layout: Layout, line: Layout) -> str:
+    """What a legend says of a line; marked where it holds trials of an older revision."""
+    old = any(results.older(layout["name"], p["name"], line["name"]) for p in layout["panels"])
+    return (line["label"] or line["name"]) + (OLDER if old else "")
 
 
 def style_of(layout: Layout) -> dict[str, dict[str, Any]]:
@@ -92,7 +105,8 @@ def style_of(layout: Layout) -> dict[str, dict[str, Any]]:
         }
     for line in layout["lines"]:
         if line["kind"] in DASHES:
-            styles[line["name"]] = {"color": "#333333", "linestyle": DASHES[line["kind"]]}
+            colour = "#b06000" if line.get("unit_rows") else "#333333"
+            styles[line["name"]] = {"color": colour, "linestyle": DASHES[line["kind"]]}
     return styles
 
 
@@ -121,7 +135,7 @@ def _curves(results: Results, layout: Layout) -> Figure | None:
                 drawn = _curve(ax, curves, style, offset=n)
             else:
                 drawn = ax.axhline(100 * float(curves[:, 0].mean()), linewidth=1.1, **style)
-            labelled.setdefault(line["label"] or line["name"], drawn)
+            labelled.setdefault(label_of(results, layout, line), drawn)
         _dress(ax, panel["title"])
         # Bands of few trials may be wide; the curves decide how much is shown.
         top = max((np.max(drawn.get_ydata()) for drawn in ax.lines), default=1.0)
@@ -162,6 +176,43 @@ def _curve(ax: Axes, curves: FloatArray, style: Mapping[str, Any], offset: int) 
     return drawn
 
 
+def _singles(results: Results, layout: Layout) -> Figure | None:
+    """Points wrong in each trial by itself: the last one or two show, which a mean hides."""
+    wanted = [line for line in layout["lines"] if line["name"] in layout["singles"]]
+    here = results.table[results.table["figure"] == layout["name"]]
+    run = set(zip(here["panel"], here["method"], strict=True))
+    panels = [p for p in layout["panels"] if any((p["name"], w["name"]) in run for w in wanted)]
+    if not panels:
+        return None
+    styles = style_of(layout)
+    figure = Figure(
+        figsize=(4.1 * len(panels) + 0.4, 3.0 * len(wanted) + 0.4), layout="constrained"
+    )
+    grid = figure.subplots(len(wanted), len(panels), squeeze=False, sharey="row", sharex="col")
+    for line, axes in zip(wanted, grid, strict=True):
+        for panel, ax in zip(panels, axes, strict=True):
+            trials = results.select(layout["name"], panel["name"], line["name"]).head(SHOWN)
+            colour = styles[line["name"]]["color"]
+            ends = []
+            for curve, n in zip(trials["error"], trials["n"], strict=True):
+                wrong = np.asarray(curve) * n
+                ax.plot(wrong, color=colour, linewidth=0.7, alpha=0.45)
+                if wrong.size and wrong.min() < 0.5:
+                    ends.append(int(np.argmax(wrong < 0.5)))
+            ax.plot(ends, np.zeros(len(ends)), "|", color="#000000", markersize=9)
+            ax.set_yscale("symlog", linthresh=1.0)
+            ax.set_ylim(-0.25, None)
+            ax.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
+            ax.minorticks_off()
+            name = line["label"] or line["name"]
+            _dress(ax, f"{panel['title']}: {name}", from_zero=False)
+            ax.set_xlim(0, panel["questions"])
+        axes[0].set_ylabel("points wrong")
+    for ax in grid[-1]:
+        ax.set_xlabel("pairwise comparisons")
+    return figure
+
+
 def _time(results: Results, layout: Layout) -> Figure | None:
     figure = Figure(figsize=(7.2, 5.0), layout="constrained")
     ax = figure.subplots()
@@ -180,7 +231,7 @@ def _time(results: Results, layout: Layout) -> Figure | None:
         low = [m - float(np.min(waits)) for m, (_, waits) in zip(mid, found, strict=True)]
         high = [float(np.max(waits)) - m for m, (_, waits) in zip(mid, found, strict=True)]
         style = dict(styles[line["name"]])
-        label = line["label"] or line["name"]
+        label = label_of(results, layout, line)
         ax.errorbar(
             n, mid, yerr=[low, high], capsize=3, linewidth=1.5, markersize=5, label=label, **style
         )

@@ -124,6 +124,8 @@ class FigureSpec:
         Error against questions; milliseconds per question against N; no picture.
     paper : bool
         Whether it is one of the paper's.
+    singles : tuple of str
+        Lines whose trials are drawn one by one in a second picture, in points wrong.
     panels : tuple of Panel
         From left to right.
     lines : tuple of Line
@@ -144,6 +146,7 @@ class FigureSpec:
     layout: str = "curves"
     paper: bool = False
     order: int = 100
+    singles: tuple[str, ...] = ()
     quick: Mapping[str, Any] = field(default_factory=dict)
 
     def tasks(
@@ -232,6 +235,7 @@ class FigureSpec:
             "layout": self.layout,
             "paper": self.paper,
             "order": self.order,
+            "singles": list(self.singles),
             "panels": [_values(panel) for panel in self.panels],
             "lines": [_values(line) for line in self.lines],
         }
@@ -289,8 +293,11 @@ def _build(given: dict[str, Any], where: str) -> FigureSpec:
         panel = _record(Panel, each, f"{where}, panel")
         _known(Panel, panel.quick, f"{where}, panel {panel.name}, quick")
         panels.append(replace(panel, quick=_tuples(panel.quick)))
+    given["singles"] = tuple(given.get("singles", ()))
     spec = _record(FigureSpec, {**given, "panels": tuple(panels), "lines": lines}, where)
     names = [line.name for line in lines]
+    if set(spec.singles) - set(names):
+        raise InputError(f"{where}: singles must be among the lines {', '.join(names)}.")
     for name, values in (("panel", [p.name for p in panels]), ("line", names)):
         if not values or len(set(values)) < len(values):
             raise InputError(f"{where} needs at least one {name}, and no two of the same name.")

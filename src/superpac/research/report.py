@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader
 
 from superpac.research import statistics as st
 from superpac.research.claims import Claim, judge
-from superpac.research.figure_plots import draw_figure
+from superpac.research.figure_plots import SHOWN, draw_figure, label_of
 from superpac.research.results import Results, read_results, stack
 from superpac.system.atomic_files import write_whole
 
@@ -168,7 +168,7 @@ def summary(results: Results, layout: Mapping[str, Any]) -> list[dict[str, Any]]
             trials = results.select(layout["name"], panel["name"], line["name"])
             if trials.empty:
                 continue
-            row = {"panel": panel["title"], "method": line["label"] or line["name"]}
+            row = {"panel": panel["title"], "method": label_of(results, layout, line)}
             rows.append(row | (_numbers(trials) if line["kind"] == "session" else _plain(trials)))
     return rows
 
@@ -222,18 +222,25 @@ def _short(found: st.Interval) -> str:
 
 def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[str, Any]:
     paths = draw_figure(results, layout, root / "figures")
-    picture = ""
-    if paths:
-        picture = "data:image/svg+xml;base64," + base64.b64encode(paths[1].read_bytes()).decode()
+    pictures = [
+        "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()
+        for path in paths
+        if path.suffix == ".svg"
+    ]
     here = results.table[results.table["figure"] == layout["name"]]
     caption = layout["caption"]
-    if picture and (here["stopped"] == "time").any():
+    if pictures and (here["stopped"] == "time").any():
         caption += " A cross: stopped by the time allowed."
+    if len(pictures) > 1:
+        caption += (
+            f" Below: the first {SHOWN} trials one by one, in points wrong; a tick marks the first "
+            "question after which none is."
+        )
     left_out = [s for s in results.meta["skipped"] if s["figure"] == layout["name"]]
     return {
         **layout,
         "caption": caption,
-        "picture": picture,
+        "pictures": pictures,
         "rows": summary(results, layout),
         "left_out": left_out,
         "command": f"superpac reproduce {layout['name']}",

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superpac.errors import ConflictError, DataError, NotFoundError
+from superpac.strategies import STRATEGIES
 from superpac.system.atomic_files import output
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ _COLUMNS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 TEXTS = ("options", "facts", "machine")
 COUNTS = ("n", "ambient", "classes_true", "clusters", "dim_used", "questions", "met_at", "mistakes")
+
+
+def revision_of(strategy: str) -> int:
+    """Revision of a strategy as it is now; 1 for what has none, such as an oracle."""
+    return STRATEGIES[strategy].revision if strategy in STRATEGIES else 1
 
 
 class Parts:
@@ -128,6 +134,14 @@ class Results:
         t = self.table
         here = (t["figure"] == figure) & (t["panel"] == panel) & (t["method"] == method)
         return t[here & (t["status"] == "done")].sort_values("trial")
+
+    def older(self, figure: str, panel: str, method: str) -> bool:
+        """Whether a line holds trials of an older revision of its strategy."""
+        trials = self.select(figure, panel, method)
+        return any(
+            row.revision != revision_of(row.strategy)
+            for row in trials[["revision", "strategy"]].drop_duplicates().itertuples()
+        )
 
     def curves(self, figure: str, panel: str, method: str) -> NDArray[np.float64]:
         """Error after 0, 1, 2, ... questions, a row per trial.

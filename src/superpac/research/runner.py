@@ -21,10 +21,11 @@ from superpac.research.results import (
     finished_rows,
     only_run,
     read_results,
+    revision_of,
     write_results,
 )
 from superpac.research.tasks import Task
-from superpac.research.trials import failed_row, revision_of, run_task
+from superpac.research.trials import failed_row, run_task
 from superpac.strategies import STRATEGIES
 from superpac.system.optional import require
 

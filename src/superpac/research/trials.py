@@ -18,6 +18,7 @@ from superpac.errors import InputError
 from superpac.metrics import adjusted_rand, clustering_error, normalized_mutual_info
 from superpac.research import theory
 from superpac.research.machine import machine_facts
+from superpac.research.results import revision_of
 from superpac.research.robust_pca import oracle_pca, oracle_robust_pca
 from superpac.research.tasks import Task
 from superpac.session.problem import NEED_COUNT
@@ -64,11 +65,6 @@ def run_task(task: Task, data: Dataset | None, affinities: str | Path | None = N
     row["cpu_seconds"] = time.process_time() - cpu
     row["machine"] = machine_facts()
     return row
-
-
-def revision_of(strategy: str) -> int:
-    """Revision of a strategy as it is now; 1 for what has none, such as an oracle."""
-    return STRATEGIES[strategy].revision if strategy in STRATEGIES else 1
 
 
 def failed_row(task: Task, error: BaseException) -> Row:
