@@ -83,7 +83,7 @@ def _named(task: Task) -> Row:
     }
 
 
-def _draw_points(task: Task, data: Dataset) -> Dataset:
+def draw_points(task: Task, data: Dataset) -> Dataset:
     """Draw a trial's points: a subset of the classes, or all points in a random order."""
     known = data.n_classes
     if known is None:
@@ -100,7 +100,7 @@ def _run(task: Task, data: Dataset | None, cache: DiskCache) -> Row:
         return _check_theory(task)
     if data is None:
         raise InputError(f"The task {task.figure}/{task.panel} needs data.")
-    items = _draw_points(task, data)
+    items = draw_points(task, data)
     truth = np.asarray(items.y)
     classes = int(np.unique(truth).size)
     facts: Row = {"n": len(items), "classes_true": classes, "ambient": items.X.shape[1]}
