@@ -15,6 +15,8 @@ from scipy.linalg import eigh
 from superpac.array_types import FloatArray
 from superpac.errors import InputError
 
+ROUNDING = 1e-13  # share of a squared length that a difference of such squares cannot tell from 0
+
 
 def cluster_dims(dim: int | Sequence[int], n_clusters: int) -> list[int]:
     """One dimension per cluster from a single number or a sequence of `n_clusters` of them."""
@@ -118,7 +120,16 @@ def residuals(X: ArrayLike, bases: Sequence[FloatArray]) -> FloatArray:
         inner = points @ np.concatenate([bases[k] for k in filled], axis=1)
         starts = np.concatenate([[0], np.cumsum(ranks[filled])[:-1]])
         kept[:, filled] = np.add.reduceat(inner * inner, starts, axis=1)
-    return np.sqrt(np.maximum(squared[:, None] - kept, 0.0))
+    return rooted(squared[:, None] - kept, squared[:, None])
+
+
+def rooted(left: FloatArray, squared: FloatArray) -> FloatArray:
+    """Distances from what is left of squared lengths; what rounding alone leaves counts as 0.
+
+    Points in a subspace would otherwise be ranked by their rounding errors, which depend on how
+    its basis was reached.
+    """
+    return np.sqrt(np.where(left > ROUNDING * squared, left, 0.0))
 
 
 def margins(distances: ArrayLike) -> FloatArray:

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from superpac.array_types import FloatArray, IntArray
-from superpac.subspaces.geometry import cluster_dims, margins, subspace_cost, top_directions
+from superpac.subspaces.geometry import (
+    cluster_dims,
+    margins,
+    rooted,
+    subspace_cost,
+    top_directions,
+)
 from superpac.subspaces.second_moments import SecondMoment
 
 MOMENT_BYTES = 400_000_000  # second moments are kept only while they fit in this
@@ -78,7 +84,7 @@ class SubspaceTracker:
             U = self._basis(int(k), old, changed)
             inner = self.X @ U
             left = self._squared - np.einsum("ij,ij->i", inner, inner)
-            self.residuals[:, k] = np.sqrt(np.maximum(left, 0.0))
+            self.residuals[:, k] = rooted(left, self._squared)
         self.margins = margins(self.residuals)
         return self
 
