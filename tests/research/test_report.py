@@ -126,6 +126,11 @@ def test_command_draws_again(command, finished, tmp_path):
     assert "C1   not tested" in done.output
     assert (tmp_path / "report.html").is_file()
     assert (tmp_path / "claims.md").read_text().count("not tested |") == 10
+    page = (tmp_path / "figures.md").read_text()
+    assert "`superpac reproduce small`: 18 trials" in page
+    assert "![A small figure](figures/small.png)" in page
+    assert (tmp_path / "figures" / "small.png").is_file()
+    assert "| Digits, K = 3 | SUPERPAC | 3 |" in page
     assert isinstance(command("--draw-only", "--out", tmp_path / "x").exception, InputError)
 
 

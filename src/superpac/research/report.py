@@ -42,8 +42,8 @@ def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
     Returns
     -------
     Path
-        ``report.html``; the figures are in ``figures/`` beside it and inside the page, the claims
-        once more in ``claims.md``.
+        ``report.html``; the figures are in ``figures/`` beside it and inside the page, claims and
+        figures once more in ``claims.md`` and ``figures.md``, for readers of Markdown.
     """
     source = Path(parquet)
     root = Path(folder) if folder is not None else source.parent
@@ -67,7 +67,9 @@ def write_report(parquet: str | Path, folder: str | Path | None = None) -> Path:
         hours=results.table["cpu_seconds"].sum() / 3600,
         costs=costs(results),
     )
-    write_whole(root / "claims.md", claims_table(claims).encode(), private=False)
+    told = f"Of the paper's ten claims: **{_counts(claims)}**.\n\n{claims_table(claims)}"
+    write_whole(root / "claims.md", told.encode(), private=False)
+    write_whole(root / "figures.md", figures_page(figures).encode(), private=False)
     return write_whole(root / "report.html", text.encode(), private=False)
 
 
@@ -108,6 +110,51 @@ def claims_table(claims: Sequence[Claim]) -> str:
     return "\n".join([*rows, "", "Every check, with its bound and 95% interval:", ""]) + "\n".join(
         ["", *folded, ""]
     )
+
+
+def figures_page(sections: Sequence[Mapping[str, Any]]) -> str:
+    """Write the figures as a Markdown page: picture, caption, command, time and numbers.
+
+    Parameters
+    ----------
+    sections : sequence of mapping
+        One per figure, as the report has them.
+
+    Returns
+    -------
+    str
+    """
+    lines = ["# The figures", ""]
+    for section in sections:
+        beyond = "" if section["paper"] else " (beyond the paper)"
+        lines += [f"## {section['title']}{beyond}", ""]
+        for name in section["files"]:
+            lines += [f"![{section['title']}](figures/{name})", ""]
+        lines += [
+            section["caption"],
+            "",
+            f"`{section['command']}`: {section['trials']} trials, "
+            f"{section['minutes']:.1f} processor minutes.",
+            "",
+        ]
+        if section["rows"]:
+            lines += ["<details><summary>Numbers</summary>", "", *_numbers_table(section["rows"])]
+            lines += ["", "</details>", ""]
+    return "\n".join(lines)
+
+
+def _numbers_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Numbers of a figure as a Markdown table."""
+    heads = ("data", "method", "trials", "start", "mean", "last", "questions", *LEVELS)
+    lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
+    for row in rows:
+        if "only" in row:
+            cells = [row["only"], *[""] * (len(heads) - 4)]
+        else:
+            cells = [row["start"], row["area"], row["last"], row["got"], *row["to"]]
+        shown = [row["panel"], row["method"], str(row["trials"]), *cells]
+        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in shown)} |")
+    return lines
 
 
 def _decided_by(claim: Claim) -> str:
@@ -241,6 +288,7 @@ def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[st
         **layout,
         "caption": caption,
         "pictures": pictures,
+        "files": [path.name for path in paths if path.suffix == ".png"],
         "rows": summary(results, layout),
         "left_out": left_out,
         "command": f"superpac reproduce {layout['name']}",
