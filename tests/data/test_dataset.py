@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from PIL import Image
 
 from superpac.data import Dataset, load
+from superpac.data.sound_files import Sound, as_wav
 from superpac.errors import DataError, InputError
 
 DIGITS = load("digits")
@@ -251,3 +253,41 @@ def test_stacks_of_images_and_image_shape():
     assert load(np.zeros((2, 12)), image_shape=(4, 3)).image_shape == (4, 3)
     with pytest.raises(DataError, match="image_shape"):
         load(np.zeros((2, 12)), image_shape=(5, 3))
+
+
+def test_things_beside_vectors_are_drawn_and_follow_their_points(tmp_path):
+    for k in range(3):
+        Image.new("RGB", (30 + k, 20), "red").save(tmp_path / f"{k}.png")
+        wav = as_wav(Sound(np.full(800 * (k + 1), 0.5, np.float32), 8000))
+        (tmp_path / f"{k}.wav").write_bytes(wav)
+    X = np.eye(3)
+    photos = Dataset(X, paths=tuple(tmp_path / f"{k}.png" for k in range(3)), features="image")
+    texts = Dataset(X, texts=("a cat", "a dog", "\ud800 lone"))
+    sounds = Dataset(X, sounds=tuple(tmp_path / f"{k}.wav" for k in range(3)))
+    rows = Dataset(X, rows=(("red", "1"), ("blue", "2"), ("green", "3")), columns=("c", "n"))
+    assert [d.kind for d in (photos, texts, sounds, rows)] == ["image", "text", "sound", "table"]
+    for data in (photos, texts, sounds, rows):
+        drawn = data.draw(2, 100)
+        assert max(drawn.size) <= 100
+        assert data.subset([2]).draw(0, 100).tobytes() == drawn.tobytes()
+        assert data.draw(0, 100).tobytes() != drawn.tobytes()
+        assert data.fingerprint == Dataset(X).fingerprint
+    assert texts.texts[2] == "\\ud800 lone"
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"kind": "text"}, "need texts="),
+        ({"kind": "sound"}, "need sounds="),
+        ({"kind": "film"}, "kind must be one of image, text, sound, table, vector"),
+        ({"kind": "image"}, "image_shape"),
+        ({"texts": ("a",)}, "1 texts for 2 points"),
+        ({"sounds": ()}, "0 sound files for 2 points"),
+        ({"rows": (("a",), ("b", "c"))}, "rows differ in length"),
+        ({"rows": (("a",), ("b",)), "columns": ("x", "y")}, "2 column names for 1 columns"),
+    ],
+)
+def test_things_that_do_not_fit_are_refused(facts, words):
+    with pytest.raises((DataError, InputError), match=words):
+        Dataset(np.eye(2), **facts)

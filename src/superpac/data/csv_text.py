@@ -85,6 +85,21 @@ def read(
     return np.column_stack(numbers), words
 
 
+def read_words(path: Path, layout: Layout) -> list[list[str]]:
+    """Read every cell as it is, row by row; rows of different lengths are refused."""
+    found: list[list[str]] = []
+    held = 0
+    for line, row in _rows(path, layout.delimiter):
+        if len(row) != len(layout.columns):
+            raise DataError(_ragged(path, line, len(row), layout))
+        found.append(row)
+        held += sum(_TEXT_CELL + len(cell) for cell in row)
+        if len(found) % _CHECK_ROWS == 0:
+            check_size(held, 1, str(path), rows=len(found))
+    check_size(held, 1, str(path), rows=len(found))
+    return found[int(layout.header) :]
+
+
 def _read_as(
     kind: type[int] | type[float], path: Path, layout: Layout, texts: Collection[int]
 ) -> tuple[NDArray, dict[int, list[str]]]:
@@ -134,11 +149,7 @@ def explain(path: Path, layout: Layout, skip: Collection[int]) -> None:
     numbered = layout.columns
     for k, (line, row) in enumerate(_rows(path, layout.delimiter)):
         if len(row) != len(numbered):
-            raise DataError(
-                f"{path}: line {line} has {len(row)} values, the first line has {len(numbered)}; "
-                "give every line equally many (quote values that contain the delimiter "
-                f"{layout.delimiter!r})."
-            )
+            raise DataError(_ragged(path, line, len(row), layout))
         if k == 0 and layout.header:
             continue
         for j, (name, cell) in enumerate(zip(numbered, row, strict=True)):
@@ -146,6 +157,13 @@ def explain(path: Path, layout: Layout, skip: Collection[int]) -> None:
                 _check_cell(cell.strip(), f"{path}: line {line}, column {name!r}", name)
             elif not cell.strip():
                 raise DataError(f"{path}: line {line}, column {name!r} is empty; fill it in.")
+
+
+def _ragged(path: Path, line: int, width: int, layout: Layout) -> str:
+    return (
+        f"{path}: line {line} has {width} values, the first line has {len(layout.columns)}; give "
+        f"every line equally many (quote values that contain the delimiter {layout.delimiter!r})."
+    )
 
 
 def _check_cell(cell: str, where: str, name: str) -> None:

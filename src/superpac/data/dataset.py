@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,13 @@ from PIL import Image
 from superpac.data import render
 from superpac.data.checks import as_ids, as_image_shape, as_labels, as_points
 from superpac.data.image_files import LIMIT_PIXELS
+from superpac.data.sound_files import read_sound
 from superpac.errors import DataError, InputError
 from superpac.system.safe_text import as_it_was, encodable
 
-Kind = Literal["image", "table", "vector"]
+Kind = Literal["image", "text", "sound", "table", "vector"]
+
+KINDS: tuple[Kind, ...] = ("image", "text", "sound", "table", "vector")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +45,14 @@ class Dataset:
         Names of the classes; with them ``y`` must already be 0-based.
     name : str
         What people call the data.
-    kind : {"image", "table", "vector"}, optional
-        How a point is drawn. By default an image where `image_shape` is given, a table where
-        `columns` is, else a vector.
+    kind : {"image", "text", "sound", "table", "vector"}, optional
+        How a point is drawn. By default what is given says it: `texts`, `sounds`, `paths` or
+        `image_shape`, `rows` or `columns`; else it is a vector.
     image_shape : tuple, optional
         ``(height, width)`` or ``(height, width, 3)``, such that
         ``X[i].reshape(image_shape)`` is upright.
     columns : tuple of D str, optional
-        Column names.
+        Column names; those of `rows` where these are given.
     paths : tuple of n paths, optional
         Original image files, without links in any part of the path: none is followed later.
     default_dim : int, optional
@@ -65,6 +68,14 @@ class Dataset:
     by_content : bool
         Whether points are known by their values alone, as files that people may rename: names do
         not count in the `fingerprint` then.
+    texts : tuple of n str, optional
+        What the points are, where `X` are vectors of texts.
+    sounds : tuple of n paths, optional
+        Sound files, without links as `paths`, where `X` are vectors of sounds.
+    rows : tuple of n tuples of str, optional
+        Rows of a table, where `X` are vectors of these rows.
+    features : str
+        What made `X` of the things, such as an encoder's name; empty where `X` are their values.
 
     Examples
     --------
@@ -91,23 +102,25 @@ class Dataset:
     source: str = "array"
     limit_pixels: int = LIMIT_PIXELS
     by_content: bool = False
+    texts: tuple[str, ...] | None = None
+    sounds: tuple[Path, ...] | None = None
+    rows: tuple[tuple[str, ...], ...] | None = None
+    features: str = ""
 
     def __post_init__(self) -> None:
         columns = None if self.columns is None else tuple(encodable(str(c)) for c in self.columns)
-        X = as_points(self.X, self.source, columns)
+        heads = columns if self.rows is None else None
+        X = as_points(self.X, self.source, heads)
         n, dim = X.shape
-        if columns is not None and len(columns) != dim:
+        width = dim if self.rows is None else len(self.rows[0]) if self.rows else 0
+        if columns is not None and len(columns) != width:
             raise DataError(
-                f"{self.source}: {len(columns)} column names for {dim} columns; give one each."
+                f"{self.source}: {len(columns)} column names for {width} columns; give one each."
             )
-        kind = self.kind or ("image" if self.image_shape else "table" if columns else "vector")
-        if kind not in ("image", "table", "vector"):
-            raise InputError(f"kind must be 'image', 'table' or 'vector', not {kind!r}.")
+        kind = self._check_kind(n)
         if kind == "table" and columns is None:
-            columns = tuple(str(j) for j in range(dim))
+            columns = tuple(str(j) for j in range(width))
         y, names = self._check_classes(n)
-        if self.paths is not None and len(self.paths) != n:
-            raise DataError(f"{self.source}: {len(self.paths)} image files for {n} points.")
         settled = {
             "X": _read_only(X),
             "ids": _read_only(as_ids(self.ids, n, self.source)),
@@ -115,17 +128,44 @@ class Dataset:
             "class_names": names,
             "name": encodable(self.name),
             "kind": kind,
-            "image_shape": _check_shape(self.image_shape, kind, dim, self.source),
+            "image_shape": _check_shape(
+                self.image_shape, kind == "image" and self.paths is None, dim, self.source
+            ),
             "columns": columns,
+            "texts": None if self.texts is None else tuple(encodable(t) for t in self.texts),
             "extras": {k: _read_only(_check_extra(v, n, k)) for k, v in self.extras.items()},
         }
         if self.shown is not None:
-            shown = as_points(self.shown, self.source, columns)
+            shown = as_points(self.shown, self.source, heads)
             if shown.shape != X.shape:
                 raise DataError(f"{self.source}: shown has shape {shown.shape}, X has {X.shape}.")
             settled["shown"] = _read_only(shown)
         for key, value in settled.items():
             object.__setattr__(self, key, value)
+
+    def _check_kind(self, n: int) -> Kind:
+        """Kind of the points; what they are must be there, once for each."""
+        needs: dict[Kind, str] = {"text": "texts", "sound": "sounds"}
+        given: list[Kind] = [k for k, part in needs.items() if getattr(self, part) is not None]
+        if self.image_shape or self.paths is not None:
+            given.append("image")
+        if self.rows is not None or (self.columns and not given):
+            given.append("table")
+        kind = self.kind or (given[0] if given else "vector")
+        if kind not in KINDS:
+            raise InputError(f"kind must be one of {', '.join(KINDS)}. Got {kind!r} instead.")
+        if getattr(self, needs.get(kind, "X")) is None:
+            raise DataError(f"{self.source}: points of kind {kind!r} need {needs[kind]}=.")
+        names = {"paths": "image files", "sounds": "sound files", "texts": "texts", "rows": "rows"}
+        for part, what in names.items():
+            held = getattr(self, part)
+            if held is not None and len(held) != n:
+                raise DataError(
+                    f"{self.source}: {len(held)} {what} for {n} points; give one for each."
+                )
+        if self.rows and len({len(row) for row in self.rows}) > 1:
+            raise DataError(f"{self.source}: rows differ in length; give every row equally many.")
+        return kind
 
     def _check_classes(self, n: int) -> tuple[NDArray[np.intp] | None, tuple[str, ...] | None]:
         if self.y is None:
@@ -240,7 +280,10 @@ class Dataset:
             X=self.X[rows],
             ids=self.ids[rows],
             y=None if self.y is None else self.y[rows],
-            paths=None if self.paths is None else tuple(self.paths[i] for i in rows),
+            paths=_picked(self.paths, rows),
+            texts=_picked(self.texts, rows),
+            sounds=_picked(self.sounds, rows),
+            rows=_picked(self.rows, rows),
             extras={k: v[rows] for k, v in self.extras.items()},
             shown=None if self.shown is None else self.shown[rows],
         )
@@ -337,6 +380,8 @@ class Dataset:
         [('width', '1.5'), ('height', '2')]
         """
         row = self._row(i)
+        if self.rows is not None:
+            return list(zip(self.columns or (), self.rows[i], strict=True))
         names = self.columns or tuple(str(j) for j in range(len(row)))
         return [(c, f"{v:.6g}") for c, v in zip(names, row.tolist(), strict=True)]
 
@@ -354,11 +399,16 @@ class Dataset:
         Returns
         -------
         PIL.Image.Image
-            Mode ``L`` or ``RGB``; an image, a card with the values of a table row, or a plot.
+            Mode ``L`` or ``RGB``; an image, a card with the words of a text or the values of a
+            table row, the waveform of a sound, or a plot.
         """
         row = self._row(i)
         if size is not None and size < 1:
             raise InputError(f"size must be at least 1 pixel; got {size}.")
+        if self.kind == "text" and self.texts is not None:
+            return render.words(self.texts[i], size)
+        if self.kind == "sound" and self.sounds is not None:
+            return render.waveform(read_sound(self.sounds[i]), size)
         if self.paths is not None:
             return render.original(self.paths[i], size or 1024, self.limit_pixels)
         if self.image_shape is not None:
@@ -373,6 +423,13 @@ class Dataset:
         return (self.X if self.shown is None else self.shown)[i]
 
 
+T = TypeVar("T")
+
+
+def _picked(values: tuple[T, ...] | None, rows: NDArray) -> tuple[T, ...] | None:
+    return None if values is None else tuple(values[i] for i in rows)
+
+
 def _read_only(array: NDArray) -> NDArray:
     view = array.view()
     view.flags.writeable = False
@@ -384,11 +441,11 @@ def _little_endian(values: NDArray) -> NDArray:
 
 
 def _check_shape(
-    shape: tuple[int, ...] | None, kind: str, dim: int, source: str
+    shape: tuple[int, ...] | None, needed: bool, dim: int, source: str
 ) -> tuple[int, ...] | None:
     if shape is None:
-        if kind == "image":
-            raise DataError(f"{source}: images need image_shape, such as (28, 28).")
+        if needed:
+            raise DataError(f"{source}: images need image_shape, such as (28, 28), or paths.")
         return None
     sides = as_image_shape(shape, source)
     fits = math.prod(sides) == dim

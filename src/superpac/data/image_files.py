@@ -116,6 +116,32 @@ def opened(path: Path, limit_pixels: int = LIMIT_PIXELS) -> Iterator[Image.Image
             yield image
 
 
+def check_whole(path: Path, limit_pixels: int = LIMIT_PIXELS) -> None:
+    """Refuse an image that is cut off or cannot be opened.
+
+    An image that ends as its format says is not decoded: a thousand photographs are looked at in
+    a second.
+    """
+    with opened(path, limit_pixels) as image, reading(path, "an image"):
+        if not _ends_well(image):
+            image.draft(None, (1, 1))  # JPEG decodes a fraction of itself, but to its end
+            image.load()
+
+
+def _ends_well(image: Image.Image) -> bool:
+    """Whether the last bytes of the file are those that end a JPEG or a PNG."""
+    file = getattr(image, "fp", None)
+    if file is None or image.format not in ("JPEG", "MPO", "PNG"):
+        return False
+    here = file.tell()
+    file.seek(max(0, file.seek(0, os.SEEK_END) - 64))
+    end = file.read(64)
+    file.seek(here)
+    if image.format == "PNG":
+        return bool(end[-8:-4] == b"IEND")
+    return bool(end.rstrip(b"\0").endswith(b"\xff\xd9"))
+
+
 def check_pixels(path: Path, size: tuple[int, int], limit_pixels: int) -> None:
     """Refuse an image of more pixels than allowed."""
     width, height = size

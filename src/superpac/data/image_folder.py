@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
-from superpac.data import image_files, limits
+from superpac.data import folder_files, image_files, limits
 from superpac.data.checks import reading
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError, InputError
@@ -74,7 +73,7 @@ def load_images(
     return Dataset(
         X,
         ids=names if ids is None else ids,  # type: ignore[arg-type]
-        y=_folder_names(folder, names) if isinstance(labels, str) else labels,  # type: ignore[arg-type]
+        y=folder_files.own_folders(folder, names) if isinstance(labels, str) else labels,  # type: ignore[arg-type]
         name=folder.resolve().name or str(folder),
         image_shape=shape if grey else (*shape, 3),
         paths=tuple(files),
@@ -86,50 +85,26 @@ def load_images(
 
 def find_images(folder: Path) -> list[Path]:
     """Image files below a folder, sorted by their path parts."""
-    root = folder.resolve()
     found: list[Path] = []
     others: Counter[str] = Counter()
-    with reading(folder, "a folder"):
-        for here, below, files in os.walk(folder, onerror=_raise):
-            below[:] = [d for d in below if not d.startswith(".") and d != "__MACOSX"]
-            for name in files:
-                path = Path(here, name)
-                suffix = path.suffix.lower()
-                if name.startswith("."):
-                    continue
-                if suffix in image_files.VECTOR_SUFFIXES:
-                    raise DataError(
-                        f"{path}: vector graphics are not read; save it as PNG, or remove it."
-                    )
-                if suffix not in image_files.raster_suffixes():
-                    others[suffix or "no extension"] += 1
-                    continue
-                if path.is_symlink() and not path.resolve().is_relative_to(root):
-                    raise DataError(
-                        f"{path}: a link that leads out of the folder; put the image itself there."
-                    )
-                found.append(path)
+    for path in folder_files.files_below(folder):
+        suffix = path.suffix.lower()
+        if suffix in image_files.VECTOR_SUFFIXES:
+            raise DataError(f"{path}: vector graphics are not read; save it as PNG, or remove it.")
+        if suffix not in image_files.raster_suffixes():
+            others[suffix or "no extension"] += 1
+            continue
+        if folder_files.leads_out(path, folder):
+            raise DataError(
+                f"{path}: a link that leads out of the folder; put the image itself there."
+            )
+        found.append(path)
     if not found:
-        seen = ", ".join(f"{n} x {s}" for s, n in others.most_common(3)) or "nothing"
         raise DataError(
-            f"{folder}: no image in this folder (it holds {seen}); give a folder of images, or "
-            "the path of a .npy, .npz, .csv, .parquet, .mat or .h5 file."
+            f"{folder}: no image in this folder (it holds {folder_files.tally(others)}); give a "
+            "folder of images, or the path of a .npy, .npz, .csv, .parquet, .mat or .h5 file."
         )
-    return sorted(found, key=lambda p: p.relative_to(folder).parts)
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _folder_names(folder: Path, names: Sequence[str]) -> list[str]:
-    parents = [n.rpartition("/")[0] for n in names]
-    if "" in parents:
-        raise DataError(
-            f"{folder / names[parents.index('')]}: lies in no sub-folder, so labels='folders' has "
-            "no class for it; move it into one, or leave labels out."
-        )
-    return parents
+    return found
 
 
 def _common_shape(

@@ -36,6 +36,12 @@ MOST_ARRAYS = 10_000
 PIXELS = 50_000_000
 """Largest image that is decoded; a few kB of PNG can claim 50,000 x 50,000 pixels."""
 
+SECONDS = 900
+"""Longest sound that is decoded; a quarter of an hour is 160 MB of samples at a CD's rate."""
+
+LONGEST_TEXT = 100_000
+"""Characters of one text; more is a book, which nobody compares with another at a glance."""
+
 
 def limit_bytes() -> int:
     """Bytes that the values of a data set may take, with `ROW_BYTES` for each item."""

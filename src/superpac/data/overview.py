@@ -32,6 +32,8 @@ def facts(data: Dataset) -> list[tuple[str, str]]:
         ("values per point", f"{values.shape[1]} ({values.dtype})"),
         ("range", f"{values.min():g} to {values.max():g}"),
     ]
+    if data.features:
+        lines.append(("made by", data.features))
     if data.image_shape is not None:
         lines.append(("image", " x ".join(map(str, data.image_shape)) + " (height x width)"))
     if data.columns is not None:
@@ -63,7 +65,8 @@ def contact_sheet(data: Dataset, points: int | None = None) -> Image.Image:
     Without a number, as many as are readable on one screen.
     """
     usual, columns, cell = {
-        "image": (32, 8, 112), "vector": (16, 4, 240), "table": (6, 3, 420)
+        "image": (32, 8, 112), "vector": (16, 4, 240), "table": (6, 3, 420),
+        "text": (12, 3, 320), "sound": (16, 4, 240),
     }[data.kind]  # fmt: skip
     points = usual if points is None else points
     if points < 1:

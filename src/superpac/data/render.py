@@ -1,4 +1,4 @@
-"""Drawing a point for a person: pixels, a card of values, a line plot, a sheet of many points."""
+"""Drawing a point: pixels, a card of values or of words, a waveform, a plot, a sheet of many."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from superpac.data import image_files
 from superpac.data.checks import reading
+from superpac.data.sound_files import Sound
 
 SMALL = 160
 INK, PALE, PAPER, LINE = "#1b1f24", "#69727d", "#ffffff", "#0b62c4"
@@ -145,6 +146,74 @@ def plot(values: NDArray, value_range: tuple[float, float], size: int | None = N
         y = 6 if anchor == "la" else 2 * height - 6
         pen.text((8, y), f"{value:.3g}", fill=PALE, font=font, anchor=anchor)
     return _at_most(image.resize((width, height), Image.Resampling.LANCZOS), size)
+
+
+def words(text: str, size: int | None = None) -> Image.Image:
+    """Draw a text as a card, as much of it as fits.
+
+    Examples
+    --------
+    >>> words("Where is my card?").size
+    (320, 180)
+    """
+    wide, high, margin = 320, 180, 14
+    font = _font(16)
+    lines = _wrapped(_tidy(text, 2000), font, wide - 2 * margin)
+    step = 22
+    room = (high - 2 * margin) // step
+    if len(lines) > room:
+        lines = [*lines[: room - 1], lines[room - 1][:-1] + "…"]
+    image = Image.new("RGB", (wide, high), PAPER)
+    pen = ImageDraw.Draw(image)
+    for k, line in enumerate(lines):
+        pen.text((margin, margin + k * step), line, fill=INK, font=font)
+    return _at_most(image, size)
+
+
+def _wrapped(text: str, font: Font, width: int) -> list[str]:
+    """Lines no wider than this, broken between words, and within one only where it must be."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if font.getlength(longer) <= width:
+            lines[-1] = longer
+            continue
+        if lines[-1]:
+            lines.append("")
+        for letter in word:
+            if font.getlength(lines[-1] + letter) > width:
+                lines.append("")
+            lines[-1] += letter
+    return lines
+
+
+def waveform(sound: Sound, size: int | None = None) -> Image.Image:
+    """Draw how loud a sound is from its begin to its end; its length stands below.
+
+    Examples
+    --------
+    >>> waveform(Sound(np.zeros(100, np.float32), 8000)).size
+    (320, 120)
+    """
+    wide, high, margin = 320, 120, 10
+    image = Image.new("RGB", (2 * wide, 2 * high), PAPER)  # halved at the end: smooth lines
+    pen = ImageDraw.Draw(image)
+    bars = 2 * (wide - 2 * margin)
+    edges = np.linspace(0, len(sound.samples), min(bars, len(sound.samples)) + 1).astype(int)
+    tops = np.maximum.reduceat(sound.samples, edges[:-1])
+    bottoms = np.minimum.reduceat(sound.samples, edges[:-1])
+    # the loudest of each fills the height: a quiet recording is no other voice
+    loudest = max(float(np.abs(sound.samples).max()), 1e-4)
+    middle, reach = high - 14, high - 2 * margin - 14
+    step = bars / len(tops)
+    for k, (top, bottom) in enumerate(zip(tops.tolist(), bottoms.tolist(), strict=True)):
+        x = 2 * margin + k * step
+        box = [x, middle - reach * top / loudest - 1, x + max(0.0, step - 1), 0.0]
+        box[3] = max(box[1], middle - reach * bottom / loudest + 1)
+        pen.rectangle(box, fill=LINE)
+    told = f"{sound.seconds:.1f} s"
+    pen.text((2 * (wide - margin), 2 * high - 6), told, fill=PALE, font=_font(22), anchor="rd")
+    return _at_most(image.resize((wide, high), Image.Resampling.LANCZOS), size)
 
 
 def sheet(

@@ -35,7 +35,7 @@ def load_csv(path: Path, **options: Any) -> Dataset:
     with reading(path, "a CSV file"):
         layout = csv_text.inspect(path)
         columns = list(layout.columns)
-        places = _places(options.get("labels"), options.get("ids"), columns, path)
+        places = places_of(options.get("labels"), options.get("ids"), columns, path)
         texts = {k for k in places if k is not None}
         X, words = csv_text.read(path, layout, texts)
         try:
@@ -60,6 +60,12 @@ def load_csv(path: Path, **options: Any) -> Dataset:
 
 def load_parquet(path: Path, **options: Any) -> Dataset:
     """Read a Parquet file; `labels` and `ids` name columns."""
+    with reading(path, "a Parquet file"):
+        return _from_table(parquet_table(path), name=path.stem, source=str(path), **options)
+
+
+def parquet_table(path: Path) -> pa.Table:
+    """Read all columns of a Parquet file that is not too large."""
     require("tables", f"{path}: a Parquet file")
     import pyarrow.parquet
 
@@ -72,7 +78,7 @@ def load_parquet(path: Path, **options: Any) -> Dataset:
         table = file.read()
         for name in texts:
             _check_texts(table.column(name), f"{path}, column {name!r}")
-        return _from_table(table, name=path.stem, source=str(path), **options)
+        return table
 
 
 def _check_parquet(meta: pq.FileMetaData, path: Path) -> None:
@@ -153,7 +159,7 @@ def _dataset(
     """Make points of columns: those of labels and ids through `texts`, all others are numbers."""
     if n_rows == 0 and columns:
         raise DataError(f"{source}: has no rows of values; give at least two points.")
-    label_at, id_at = _places(labels, ids, columns, Path(source))
+    label_at, id_at = places_of(labels, ids, columns, Path(source))
     rest = [k for k in range(len(columns)) if k not in (label_at, id_at)]
     if not rest:
         raise DataError(
@@ -172,16 +178,18 @@ def _dataset(
     )
 
 
-def _places(labels: Any, ids: Any, columns: list[str], path: Path) -> tuple[int | None, int | None]:
+def places_of(
+    labels: Any, ids: Any, columns: list[str], path: Path
+) -> tuple[int | None, int | None]:
     """Columns of labels and of ids; where no ids are given, an index that pandas wrote."""
-    label_at = _position(labels, columns, path, "labels")
-    id_at = _position(ids, columns, path, "ids")
+    label_at = position(labels, columns, path, "labels")
+    id_at = position(ids, columns, path, "ids")
     if ids is None and columns:
         id_at = next((k for k in (0, len(columns) - 1) if columns[k] in _INDEX_NAMES), None)
     return label_at, id_at
 
 
-def _position(given: Any, columns: list[str], path: Path, option: str) -> int | None:
+def position(given: Any, columns: list[str], path: Path, option: str) -> int | None:
     """Column number of a name or a position; None where values were given instead."""
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if -len(columns) <= given < len(columns):

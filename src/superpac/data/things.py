@@ -1,0 +1,414 @@
+"""What a person has before there are vectors: photos, sounds, texts, or rows of a table."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superpac.data import csv_text, folder_files, image_files, limits, sound_files, tables
+from superpac.data.checks import as_ids, as_labels, reading
+from superpac.data.dataset import Dataset
+from superpac.errors import DataError, InputError, NotFoundError
+from superpac.system.safe_text import encodable, well_formed
+
+ThingKind = Literal["image", "text", "sound", "table"]
+
+KINDS: tuple[ThingKind, ...] = ("image", "text", "sound", "table")
+TABLES = (".csv", ".tsv", ".txt", ".data", ".parquet", ".pq")
+_WORDS = 3  # a cell of as many words is a sentence; names and classes are shorter
+_HEADING = 4  # words in the name of a column that is a sentence itself, and no name
+
+
+@dataclass(frozen=True, eq=False)
+class Things:
+    """Photos, sounds, texts or rows, with their names; an encoder makes vectors of them.
+
+    Parameters
+    ----------
+    kind : {"image", "text", "sound", "table"}
+        What they are.
+    names : array-like of n values, optional
+        Distinct names: paths below a folder, ids, or row numbers, which is what they are if left
+        out.
+    paths : tuple of n paths, optional
+        Files of images or sounds, without links in any part of a path.
+    texts : tuple of n str, optional
+        The texts.
+    rows : tuple of n tuples of str, optional
+        Rows of a table, cells as they stand there.
+    columns : tuple of str, optional
+        Names of the cells of a row.
+    y : array-like of n values, optional
+        True classes, for measuring only.
+    class_names : tuple of str, optional
+        Names of the classes; with them `y` must already be 0-based.
+    set_aside : tuple of (str, str)
+        Name of each broken thing that was left out, and why.
+    name, source : str
+        What people call them, and where they came from.
+    by_content : bool
+        Whether they are known by what they hold, so that names may change.
+
+    Examples
+    --------
+    >>> things = Things("text", texts=("a cat", "a dog", ""))
+    >>> len(things), things.without({2: "the text is empty"}).set_aside
+    (3, (('2', 'the text is empty'),))
+    >>> things.dataset([[1.0], [2.0], [0.0]])
+    Dataset('things', 3 points, 1 values each, text)
+    """
+
+    kind: ThingKind
+    names: tuple[str, ...] = ()
+    paths: tuple[Path, ...] | None = None
+    texts: tuple[str, ...] | None = None
+    rows: tuple[tuple[str, ...], ...] | None = None
+    columns: tuple[str, ...] | None = None
+    y: NDArray[np.intp] | None = None
+    class_names: tuple[str, ...] | None = None
+    set_aside: tuple[tuple[str, str], ...] = ()
+    name: str = "things"
+    source: str = "things"
+    by_content: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"kind must be one of {', '.join(KINDS)}. Got {self.kind!r} instead.")
+        n = len(self._held())
+        if n == 0:
+            raise DataError(f"{self.source}: holds nothing; give at least two things.")
+        names = as_ids(list(self.names) if len(self.names) else None, n, self.source)
+        object.__setattr__(self, "names", tuple(names.tolist()))
+        if self.y is not None and self.class_names is None:
+            y, classes = as_labels(self.y, n, self.source)
+            object.__setattr__(self, "y", y)
+            object.__setattr__(self, "class_names", classes)
+
+    def _held(self) -> Sequence[Any]:
+        """The things themselves."""
+        part = {"text": "texts", "table": "rows"}.get(self.kind, "paths")
+        held = getattr(self, part)
+        if held is None:
+            raise InputError(f"Things of kind {self.kind!r} need {part}=; give one for each.")
+        return held
+
+    def __len__(self) -> int:
+        return len(self._held())
+
+    def __repr__(self) -> str:
+        aside = f", {len(self.set_aside)} set aside" if self.set_aside else ""
+        return f"Things({self.name!r}, {len(self)} of kind {self.kind}{aside})"
+
+    def subset(self, indices: ArrayLike) -> Things:
+        """Return the things at these numbers, in that order.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            Distinct numbers, counted from 0.
+        """
+        rows = np.asarray(indices, dtype=np.intp).tolist()
+
+        def part(values: Sequence[Any] | None) -> Any:
+            return None if values is None else tuple(values[i] for i in rows)
+
+        return replace(
+            self,
+            names=part(self.names),
+            paths=part(self.paths),
+            texts=part(self.texts),
+            rows=part(self.rows),
+            y=None if self.y is None else self.y[rows],
+        )
+
+    def without(self, broken: Mapping[int, str]) -> Things:
+        """Return the things without those that cannot be used.
+
+        Parameters
+        ----------
+        broken : mapping of int to str
+            Number of a thing, and why it is left out.
+
+        Raises
+        ------
+        DataError
+            Fewer than two would be left.
+        """
+        if not broken:
+            return self
+        kept = [i for i in range(len(self)) if i not in broken]
+        if len(kept) < 2:
+            first = min(broken)
+            raise DataError(
+                f"{self.source}: {len(kept)} of {len(self)} can be used, at least two are needed; "
+                f"{self.names[first]} cannot: {broken[first]}"
+            )
+        aside = tuple((self.names[i], broken[i]) for i in sorted(broken))
+        return replace(self.subset(kept), set_aside=self.set_aside + aside)
+
+    def dataset(self, X: ArrayLike, features: str = "") -> Dataset:
+        """Put vectors beside the things.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            One vector for each, in the same order.
+        features : str
+            What made the vectors.
+
+        Returns
+        -------
+        Dataset
+            Which draws the things and computes with the vectors.
+        """
+        return Dataset(
+            X,  # type: ignore[arg-type]
+            ids=self.names,  # type: ignore[arg-type]
+            y=self.y,
+            class_names=self.class_names,
+            name=self.name,
+            kind=self.kind,
+            columns=self.columns,
+            paths=self.paths if self.kind == "image" else None,
+            sounds=self.paths if self.kind == "sound" else None,
+            texts=self.texts,
+            rows=self.rows,
+            source=self.source,
+            by_content=self.by_content,
+            features=features,
+        )
+
+
+def read_things(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | int | ArrayLike | None = None,
+    ids: str | int | ArrayLike | None = None,
+    text: str | int | None = None,
+    limit_pixels: int = image_files.LIMIT_PIXELS,
+) -> Things:
+    r"""Read a folder of images or of sounds, or a table with a column of texts.
+
+    Images may be of any sizes, and in sub-folders. What is broken or cut off is set aside by name.
+
+    Parameters
+    ----------
+    path : str or path
+        A folder, or a ``.csv``, ``.tsv`` or ``.parquet`` file.
+    labels : str, int or array-like, optional
+        True classes, for measuring only: "folders" for a folder, a column's name or number for a
+        table, or one label for each thing, broken ones counted.
+    ids : str, int or array-like, optional
+        Names: a column's name or number for a table, or one for each thing.
+    text : str or int, optional
+        Column that holds the texts. Where exactly one column holds sentences, it is found; where
+        none does, the things are the rows of the table.
+    limit_pixels : int
+        Larger images are set aside undecoded.
+
+    Returns
+    -------
+    Things
+        At least two.
+
+    Raises
+    ------
+    DataError
+        Nothing there can be used; the sentence names the file and a remedy.
+    NotFoundError
+        There is no such file or folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "asked.csv"
+    ...     _ = path.write_text("text,about\nWhere is my card?,card\nWhy was I charged?,fee\n")
+    ...     things = read_things(path, labels="about")
+    >>> things, things.texts[0], things.class_names
+    (Things('asked', 2 of kind text), 'Where is my card?', ('card', 'fee'))
+    """
+    try:
+        place = Path(path).expanduser()
+        exists = place.exists()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise NotFoundError(f"{str(path)[:200]!r} is not a usable path ({error}).") from error
+    if not exists:
+        raise NotFoundError(f"{path}: no such file or folder; check the path.")
+    if place.is_dir():
+        if text is not None:
+            raise InputError("text= names a column of a table; leave it out for a folder.")
+        return _from_folder(place, labels, ids, limit_pixels)
+    if place.suffix.lower() not in TABLES:
+        raise DataError(
+            f"{place}: files ending in {place.suffix or 'nothing'} hold no photos, sounds or "
+            f"texts; give a folder of images or sounds, or a table ({', '.join(TABLES)})."
+        )
+    return _from_table(place, labels, ids, text)
+
+
+def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int) -> Things:
+    for option, value in (("labels", labels), ("ids", ids)):
+        if isinstance(value, str | int) and not (option == "labels" and value == "folders"):
+            allowed = "'folders' or one value per file" if option == "labels" else "one per file"
+            raise InputError(f"{option} must be {allowed} for a folder; got {value!r}.")
+    kind, found, others = _sort_out(folder)
+    # A file name may be any bytes; the page, exports and terminals need text.
+    names = [well_formed(f.relative_to(folder).as_posix()) for f in found]
+    classes: Any = folder_files.own_folders(folder, names) if isinstance(labels, str) else labels
+    things = Things(
+        kind,
+        names=tuple(names if ids is None else np.asarray(ids, dtype=object).tolist()),
+        # Resolved, so that a link put in a file's place later is seen as one and not followed.
+        paths=tuple(f.resolve() for f in found),
+        y=classes,
+        set_aside=others,
+        name=folder.resolve().name or str(folder),
+        source=str(folder),
+        by_content=ids is None,
+    )
+    broken = {}
+    for i, (given, real) in enumerate(zip(found, things.paths or (), strict=True)):
+        why = _fault(given, real, folder, kind, limit_pixels)
+        if why:
+            broken[i] = why
+    things = things.without(broken)
+    if len(things) < 2:
+        raise DataError(f"{folder}: holds one {kind}, at least two are needed; add more.")
+    return things
+
+
+def _sort_out(folder: Path) -> tuple[ThingKind, list[Path], tuple[tuple[str, str], ...]]:
+    """Kind of a folder by what most of its files are, those files, and the others by name."""
+    images, sounds, drawings = [], [], []
+    rest: Counter[str] = Counter()
+    for path in folder_files.files_below(folder):
+        suffix = path.suffix.lower()
+        if suffix in sound_files.SUFFIXES:
+            sounds.append(path)
+        elif suffix in image_files.VECTOR_SUFFIXES:
+            drawings.append(path)
+        elif suffix in image_files.raster_suffixes():
+            images.append(path)
+        else:
+            rest[suffix or "no extension"] += 1
+    if not images and not sounds:
+        rest.update(path.suffix.lower() for path in drawings)
+        raise DataError(
+            f"{folder}: no image and no sound in this folder (it holds {folder_files.tally(rest)});"
+            " give a folder of images or of sounds, or a table of texts (.csv, .parquet)."
+        )
+
+    def named(paths: list[Path], why: str) -> list[tuple[str, str]]:
+        return [(well_formed(p.relative_to(folder).as_posix()), why) for p in paths]
+
+    if len(sounds) > len(images):
+        return "sound", sounds, tuple(named(images, "an image among sounds"))
+    aside = named(sounds, "a sound among images")
+    aside += named(drawings, "vector graphics are not read; save it as PNG")
+    return "image", images, tuple(aside)
+
+
+def _fault(given: Path, real: Path, folder: Path, kind: str, limit_pixels: int) -> str:
+    """Why a file cannot be used; nothing where it can."""
+    if folder_files.leads_out(given, folder):
+        return "a link that leads out of the folder"
+    try:
+        if kind == "image":
+            image_files.check_whole(real, limit_pixels)
+        else:
+            sound_files.check_sound(real)
+    except (DataError, NotFoundError) as error:
+        return str(error).removeprefix(f"{real}: ")
+    return ""
+
+
+def _from_table(path: Path, labels: Any, ids: Any, text: str | int | None) -> Things:
+    columns, cells = _cells(path)
+    label_at, id_at = tables.places_of(labels, ids, columns, path)
+    taken = {k for k in (label_at, id_at) if k is not None}
+    rest = [k for k in range(len(columns)) if k not in taken]
+    at = tables.position(text, columns, path, "text")
+    if at is None:
+        at = _sentences(path, columns, cells, rest)
+    if at is not None and text is None and len(columns[at].split()) >= _HEADING:
+        # a list of sentences without a heading: the first one is no name
+        cells = [[column, *below] for column, below in zip(columns, cells, strict=True)]
+    n = len(cells[0]) if cells else 0
+    if n < 2:
+        raise DataError(f"{path}: has {n} rows of values, at least two are needed; add rows.")
+    given = () if ids is None else np.asarray(ids, dtype=object).tolist()
+    facts: dict[str, Any] = {
+        "names": tuple(given if id_at is None else cells[id_at]),
+        "y": labels if label_at is None else cells[label_at],
+        "name": path.stem,
+        "source": str(path),
+    }
+    if at is None:
+        if not rest:
+            raise DataError(f"{path}: no column is left for the rows; leave labels or ids out.")
+        shown = [[encodable(cell) for cell in cells[k]] for k in rest]
+        heads = tuple(encodable(columns[k]) for k in rest)
+        return Things("table", rows=tuple(zip(*shown, strict=True)), columns=heads, **facts)
+    texts = tuple(encodable(cell.strip()) for cell in cells[at])
+    return Things("text", texts=texts, **facts).without(_unusable(texts))
+
+
+def _unusable(texts: Sequence[str]) -> dict[int, str]:
+    broken = {i: "the text is empty" for i, words in enumerate(texts) if not words}
+    for i, words in enumerate(texts):
+        if len(words) > limits.LONGEST_TEXT:
+            broken[i] = (
+                f"the text has {len(words):,} characters, at most {limits.LONGEST_TEXT:,} are read"
+            )
+    return broken
+
+
+def _cells(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Names of the columns, and the cells of each as text."""
+    if not path.is_file():
+        raise DataError(f"{path}: is not a plain file; give the path of a table.")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        table = tables.parquet_table(path)
+        with reading(path, "a Parquet file"):
+            values = [table.column(k).to_pylist() for k in range(table.num_columns)]
+        return [str(c) for c in table.column_names], [[_word(v) for v in c] for c in values]
+    with reading(path, "a CSV file"):
+        layout = csv_text.inspect(path)
+        rows = csv_text.read_words(path, layout)
+        return list(layout.columns), [list(c) for c in zip(*rows, strict=True)]
+
+
+def _word(value: Any) -> str:
+    """A cell as people would write it."""
+    if value is None:
+        return ""
+    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _sentences(
+    path: Path, columns: list[str], cells: list[list[str]], rest: list[int]
+) -> int | None:
+    """The one column of sentences, if there is one."""
+    found = [k for k in rest if cells and _are_sentences(cells[k])]
+    if len(found) > 1:
+        named = ", ".join(repr(columns[k]) for k in found)
+        raise DataError(
+            f"{path}: the columns {named} all hold sentences; say which is meant with "
+            f"text={columns[found[0]]!r} (--text)."
+        )
+    return found[0] if found else None
+
+
+def _are_sentences(cells: Sequence[str]) -> bool:
+    """Whether most cells have several words and differ; a class of three words stands often."""
+    filled = [cell for cell in cells if cell.strip()]
+    long = sum(len(cell.split()) >= _WORDS for cell in filled)
+    return 2 * long > len(filled) and 2 * len(set(filled)) > len(filled)
