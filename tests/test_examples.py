@@ -11,6 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SMALL = {
     "ask_and_tell": ("--questions 6 --per-class 10", "counted, against the truth:"),
+    "machine_annotator": ("--questions 30 --per-class 12", "of the pictures."),
     "noisy_people": ("--questions 40 --per-class 15", "of the pictures are in a wrong cluster"),
     "own_affinity": ("--questions 6 --texts 10", "After 6 answers,"),
     "sklearn_pipeline": ("--questions 6 --points 90", "With 6 answers:"),

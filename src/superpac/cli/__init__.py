@@ -26,6 +26,10 @@ COMMANDS = {
         "sessions:ask",
         "Ask in the terminal: s same, d different, u unsure, k skip, z undo, q quit.",
     ),
+    "answer": (
+        "answer:answer",
+        "Let a function of yours answer SESSION's questions, as one more annotator.",
+    ),
     "sessions": ("sessions:sessions", "List the sessions that are kept."),
     "status": ("sessions:status", "Say how far a session is."),
     "undo": ("sessions:undo", "Take back the last answer, or put it back."),

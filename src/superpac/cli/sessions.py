@@ -188,7 +188,8 @@ def status(
     model: Annotated[
         bool,
         typer.Option(
-            "--model", help="Build the model too: error left, how sure the number of clusters is."
+            "--model",
+            help="Build the model too: error left, how sure the number of clusters is, who errs.",
         ),
     ] = False,
     data: common.MovedOption = None,
@@ -202,6 +203,8 @@ def status(
     with opened(store, read_only=True) as kept:
         current = load_session(kept, session, data)
         found = {"session": current.log.info.name, **current.progress(model=model)}
+        if model:
+            found["people"] = _people(current)
     if not model:
         for figure in ("clusters_sure", "error_left"):
             del found[figure]
@@ -212,10 +215,27 @@ def status(
         from superpac.session.stopping import in_words
 
         found["error_left"] = in_words(found["error_left"])
+    people = found.pop("people", [])
     for key, value in found.items():
         common.say(f"{key.replace('_', ' '):<13} {'-' if value is None else value}")
+    if people:
+        from superpac.session.suspects import person_in_words
+
+        for person in people:
+            common.say(person_in_words(person["name"], person["answers"], person["wrong"]))
     if not model:
         common.say(f"How many items may be wrong: superpac status {session} --model", "dim")
+
+
+def _people(current: Session) -> list[dict[str, Any]]:
+    """Who has answered how much, and the share of it estimated to be wrong."""
+    from superpac.session.suspects import people_of
+
+    found = people_of(current.state, current.strategy.reliability(current.state))
+    return [
+        {"name": name, "answers": count, "wrong": round(rate, 4)}
+        for name, (count, rate) in found.items()
+    ]
 
 
 def undo(

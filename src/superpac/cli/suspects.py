@@ -31,6 +31,8 @@ def suspects(
 
 
 def _say(found: Suspects, name: str) -> None:
+    from superpac.session.suspects import person_in_words
+
     def take_back(seqs: list[int]) -> None:
         for seq in seqs:
             common.say(f"    superpac undo {name} --seq {seq}", "bold")
@@ -49,4 +51,4 @@ def _say(found: Suspects, name: str) -> None:
     if not (found.disputes or found.contradictions or found.doubts):
         common.say("No answer contradicts another, and none looks wrong.")
     for person, (count, rate) in found.people.items():
-        common.say(f"{person or 'no name'}: {count} answers, about {rate:.1%} wrong.", "dim")
+        common.say(person_in_words(person, count, rate), "dim")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from superpac.answers.links import ordered
+from superpac.answers.links import Pair, ordered, pair_of
 from superpac.answers.log import Log, MemoryLog
 from superpac.answers.state import State
 from superpac.array_types import IntArray
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from superpac.cache import DiskCache
     from superpac.data import Dataset
-    from superpac.strategies.base import Problem, Strategy
+    from superpac.strategies.base import Problem, Proposal, Strategy
 
 Progress = Callable[[int, int], None]
 
@@ -92,7 +92,7 @@ class Session(AnswerBook):
         self.spec = Spec.from_dict(log.info.spec)
         self._given = data
         self._affinity, self._progress, self._cache = affinity, progress, cache
-        self._asked: tuple[tuple[int, frozenset[int]], Question | None] | None = None
+        self._asked: tuple[tuple[Any, ...], Question | None] | None = None
         self._labels: tuple[tuple[int, int], IntArray] | None = None
         names: Any = ItemNames(self, log.info)
         super().__init__(log, names, weighs_answers=self.spec.strategy in WEIGH_ANSWERS)
@@ -209,13 +209,24 @@ class Session(AnswerBook):
         """Which questions are asked."""
         return make_strategy(self.spec.strategy, self.problem, **self.spec.options)
 
-    def ask(self, *, avoid: frozenset[int] = frozenset()) -> Question | None:
+    def ask(
+        self,
+        *,
+        avoid: frozenset[int] = frozenset(),
+        by: str = "",
+        left: frozenset[Pair] = frozenset(),
+    ) -> Question | None:
         """Give the next question, the same until something is told.
 
         Parameters
         ----------
         avoid : frozenset of int
             Items that others are being asked about now.
+        by : str, optional
+            An annotator who would only say again what they said, such as a program: what checks
+            their own answers is left to others.
+        left : frozenset of (int, int)
+            Pairs, the smaller item first, that they have left to others besides.
 
         Returns
         -------
@@ -223,11 +234,25 @@ class Session(AnswerBook):
             None when nothing is left to ask.
         """
         with self._lock:
-            key = (self.seq, avoid)
+            key = (self.seq, avoid, by, left)
             if self._asked is None or self._asked[0] != key:
-                found = self.strategy.propose(self.state, 1, avoid)
-                self._asked = (key, Question.of(found[0], self.seq) if found else None)
+                found = self._first(avoid, by, left)
+                self._asked = (key, Question.of(found, self.seq) if found else None)
             return self._asked[1]
+
+    def _first(self, avoid: frozenset[int], by: str, left: frozenset[Pair]) -> Proposal | None:
+        """First in rank of the strategy's questions that is not for others to answer."""
+        said = {pair_of(a) for a in self.state.answers if a.annotator == by} if by else set()
+        others = left | said
+        wanted = 1
+        while True:
+            found = self.strategy.propose(self.state, wanted, avoid)
+            for one in found:
+                if ordered(one.i, one.j) not in others and not (by and by in one.not_by):
+                    return one
+            if len(found) < wanted:
+                return None
+            wanted *= 8
 
     def tell(
         self,

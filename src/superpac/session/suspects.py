@@ -185,16 +185,45 @@ def find_suspects(state: State, reliability: Reliability) -> Suspects:
         for link in others
         if link.seq not in involved and (chance := found.wrong.get(link.seq, 0.0)) > DOUBTFUL
     ]
-    people: dict[str, int] = {}
-    for link in state.answers:
-        people[link.annotator] = people.get(link.annotator, 0) + 1
     return Suspects(
         tuple(_dispute(state, pair) for pair in sorted(disputed)),
         tuple(contradictions),
         tuple(sorted(doubts, key=lambda doubt: -doubt.chance)),
-        {name: (people[name], found.by.get(name, found.rate)) for name in sorted(people)},
+        people_of(state, found),
         found.rate,
     )
+
+
+def people_of(state: State, reliability: Reliability) -> dict[str, tuple[int, float]]:
+    """Answers of each annotator, and the share of them estimated to be wrong.
+
+    Parameters
+    ----------
+    state : State
+        What the answers say.
+    reliability : Reliability
+        What is known about those who gave them.
+
+    Returns
+    -------
+    dict of str to (int, float)
+        By name.
+
+    Examples
+    --------
+    >>> people_of(State.of(3, [Link(1, 0, 1, "same", "Ada")]), Reliability(by={"Ada": 0.02}))
+    {'Ada': (1, 0.02)}
+    """
+    count: dict[str, int] = {}
+    for link in state.answers:
+        count[link.annotator] = count.get(link.annotator, 0) + 1
+    rates = reliability.by
+    return {name: (count[name], rates.get(name, reliability.rate)) for name in sorted(count)}
+
+
+def person_in_words(name: str, answers: int, wrong: float) -> str:
+    """Say in a sentence how often somebody errs."""
+    return f"{name or 'no name'}: {answers} answers, about {wrong:.1%} wrong."
 
 
 def _dispute(state: State, pair: Pair) -> Dispute:

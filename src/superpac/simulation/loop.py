@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from superpac.answers.links import Pair, ordered
+from superpac.errors import ConflictError
 from superpac.metrics import clustering_error
 from superpac.session.questions import Labelling, Question
 from superpac.session.session import Session
@@ -56,7 +58,7 @@ class AnswerLoop:
     session : Session
         It goes on from where it is.
     oracle : Oracle
-        Who answers; the loop ends at an answer of None.
+        Who answers; the loop ends at an answer of None, unless `passes`.
     questions : int
         Budget.
     until : float, optional
@@ -64,9 +66,16 @@ class AnswerLoop:
         :mod:`superpac.session.stopping`.
     choose : callable, optional
         Gives the next question, None at the end; the session's own by default.
+    annotator : str, optional
+        The name under which the answers stand in the log.
+    passes : bool, default=False
+        Whether None leaves a question to others, who are asked it in its turn, instead of ending
+        the loop. The annotator is then not asked to check answers of their own either.
 
     Attributes
     ----------
+    passed : set of (int, int)
+        Pairs that were left to others.
     ended : str
         Why the loop ended: "budget", "nothing left to ask", "no answer" or "good enough"; empty
         until it has.
@@ -92,17 +101,22 @@ class AnswerLoop:
         *,
         until: float | None = None,
         choose: Callable[[], Question | None] | None = None,
+        annotator: str = "",
+        passes: bool = False,
     ) -> None:
         self.session = session
         self.oracle = oracle
         self.questions = questions
         self.until = until
-        self.choose = choose or session.ask
+        self.choose = choose or self._ask
+        self.annotator, self.passes = annotator, passes
+        self.passed: set[Pair] = set()
         self.ended = ""
 
     def __iter__(self) -> Iterator[Answered]:
         """Ask and tell until one of the reasons to end holds."""
-        for number in range(1, self.questions + 1):
+        number = 0
+        while number < self.questions:
             if self.until is not None and self._good_enough(self.until):
                 self.ended = GOOD_ENOUGH
                 return
@@ -111,13 +125,51 @@ class AnswerLoop:
                 self.ended = NOTHING_LEFT
                 return
             answer = self.oracle(question)
+            if answer is None and self.passes:
+                self.passed.add(ordered(question.i, question.j))
+                number += 1
+                continue
             if answer is None:
                 self.ended = NO_ANSWER
                 return
             told_at = time.perf_counter()
-            self.session.tell(answer, (question.i, question.j), expected_seq=question.seq)
-            yield Answered(number, question, answer, told_at)
+            if self._tell(answer, question):
+                number += 1
+                yield Answered(number, question, answer, told_at)
         self.ended = BUDGET
+
+    def _ask(self) -> Question | None:
+        """The session's question; for one who passes, the first that is theirs to answer."""
+        if not self.passes:
+            return self.session.ask()
+        return self.session.ask(by=self.annotator, left=frozenset(self.passed))
+
+    def _tell(self, answer: str, question: Question) -> bool:
+        """Record an answer; False where others have answered the same meanwhile."""
+        session, pair = self.session, (question.i, question.j)
+        late = False
+        while True:
+            try:
+                if late:  # as the page marks a question that was chosen before the last answer
+                    session.record(
+                        answer,
+                        pair,
+                        annotator=self.annotator,
+                        why={"late": True},
+                        asked=True,
+                        confirm=question.confirm,
+                    )
+                else:
+                    session.tell(answer, pair, annotator=self.annotator, expected_seq=question.seq)
+                return True
+            except ConflictError:
+                if not session.refresh():
+                    raise
+            late = True
+            if session.answered_since({ordered(*pair)}, question.seq):
+                return False
+            if not session.may_ask(*pair):
+                return False
 
     def _good_enough(self, until: float) -> bool:
         left = self.session.progress()["error_left"]

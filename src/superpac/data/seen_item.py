@@ -1,0 +1,46 @@
+"""One item as somebody who compares items gets it: a file, a text, a picture, a row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from superpac.data.dataset import Dataset
+
+    Seen = Path | str | dict[str, Any] | NDArray
+
+
+def seen_item(data: Dataset, i: int) -> Seen:
+    """Give point i as it was before it became a vector; never its true class.
+
+    Parameters
+    ----------
+    data : Dataset
+        The items.
+    i : int
+        Row number.
+
+    Returns
+    -------
+    Path, str, dict or ndarray
+        The path of a file; the words of a text; the values of a table's row by column; a picture
+        that came without a file as an array of height x width (x 3); else the vector.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> seen_item(Dataset([[1.5, 2], [3, 4]], columns=("width", "height")), 0)
+    {'width': 1.5, 'height': 2.0}
+    """
+    for name in ("texts", "sounds", "paths"):
+        things = getattr(data, name, None)
+        if things is not None:
+            thing: Seen = things[i]
+            return thing
+    row: NDArray = (data.X if data.shown is None else data.shown)[i]
+    if data.kind == "table" and data.columns is not None:
+        return dict(zip(data.columns, row.tolist(), strict=True))
+    return row.reshape(data.image_shape).copy() if data.image_shape is not None else row.copy()
