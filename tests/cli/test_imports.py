@@ -91,7 +91,7 @@ def test_status_needs_the_data_only_for_the_model(tmp_path, monkeypatch):
     superpac("new", tmp_path / "planes.npz", "-k", "auto", "-a", "tsc:q=4", "--name", "planes")
     short = json.loads(superpac("status", "planes", "--json").stdout)
     long = json.loads(superpac("status", "planes", "--model", "--json").stdout)
-    assert set(long) - set(short) == {"error_left", "clusters_sure"}
+    assert set(long) - set(short) == {"error_left", "clusters_sure", "people"}
     assert short["clusters"] is None
     assert {"error_left", "clusters_sure"}.isdisjoint(superpac("status", "planes").stdout.split())
     assert "superpac status planes --model" in superpac("status", "planes").stdout

@@ -163,8 +163,12 @@ def test_a_folder_with_other_pictures_is_refused_by_name(folder, tmp_path):
     (folder / "04.png").rename(tmp_path / "04.png")
     assert "(missing: 04.png)" in refused()
     (tmp_path / "04.png").rename(folder / "04.png")
-    (folder / "new.png").write_bytes((folder / "05.png").read_bytes())
+    Image.new("L", (6, 6), 78).save(folder / "new.png")
     assert "(new: new.png)" in refused()
+    assert f"superpac add birds {folder}" in refused()
+    # a copy is nothing new: the item is there already
+    (folder / "new.png").write_bytes((folder / "05.png").read_bytes())
+    assert "new.png" not in Session.open(load(folder), session.log).data.ids
     (folder / "new.png").unlink()
     kept = (folder / "06.png").read_bytes()
     Image.new("L", (6, 6), 77).save(folder / "06.png")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from superpac.answers.log import Draft
+from superpac.answers.log import Draft, MemoryLog, canonical, link
 from superpac.errors import ConflictError, DataError, NotFoundError, SuperpacError
 from superpac.session.spec import Spec
 from superpac.store import Store, archive, new_info, open_store
@@ -201,3 +202,53 @@ def test_a_bomb_that_lies_about_its_size_is_refused(memory_folder: Path, exporte
     bomb.write_bytes(data)
     with pytest.raises(DataError):
         archive.read(bomb)
+
+
+def grown_session(store: Store) -> None:
+    """A session with 500 items to which 3 were added, two of them in answers."""
+    info = new_info("birds", fingerprint="f00d", n_items=500, source="b.npz", spec=SPEC)
+    log = store.create(info)
+    log.append("answer", {"i": 1, "j": 2, "answer": "same"})
+    log.append("items", {"count": 3, "fingerprint": "beef", "place": "c.npz", "first": 0})
+    log.append("answer", {"i": 501, "j": 502, "answer": "different"})
+
+
+def test_a_grown_session_comes_back_on_either_back_end(store: Store, memory_folder: Path) -> None:
+    with open_store(memory_folder / "from.sqlite3") as origin:
+        grown_session(origin)
+        path = origin.export_archive("birds", memory_folder / "birds.zip")
+        events = origin.open("birds").events()
+    log = store.import_archive(path)
+    assert log.events() == events
+    (found,) = store.sessions()
+    assert (found.info.n_items, found.now.n_items, found.now.fingerprint) == (500, 503, "beef")
+    assert log.append("answer", {"i": 502, "j": 0, "answer": "same"}).seq == 4
+    again = store.copy_to(memory_folder / "copy.sqlite3")
+    assert again == {log.session_id: log.head()}
+    with open_store(memory_folder / "copy.sqlite3", read_only=True) as copy:
+        assert copy.sessions()[0].now == found.now
+
+
+@pytest.mark.parametrize(
+    ("count", "item", "said"),
+    [
+        (10**9, 501, "there must be 1 to"),
+        (1, 501, "must be a whole number from 0 to 500"),
+    ],
+)
+def test_additions_that_cannot_be_are_refused(
+    count: int, item: int, said: str, memory_folder: Path
+) -> None:
+    """The chain is right, as of one who made the archive up; what it says is not."""
+    info = new_info("birds", fingerprint="f00d", n_items=500, source="b.npz", spec=SPEC)
+    log = MemoryLog(replace(info, n_items=10**12))
+    log.append("items", {"count": count, "fingerprint": "beef"})
+    log.append("bad", {"i": item})
+    previous, events = info.genesis(), []
+    for event in log.events():
+        body = canonical(event.body)
+        previous = link(previous, event.seq, event.kind, body, "", event.key, event.at, None)
+        events.append(replace(event, hash=previous))
+    path = archive.write(memory_folder / "made-up.zip", info, events, overwrite=False)
+    with pytest.raises(DataError, match=said):
+        archive.read(path)

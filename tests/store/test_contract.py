@@ -265,3 +265,30 @@ def test_two_logs_with_the_same_answers_have_different_chains(new_log: Callable[
     a, b = one.append("answer", SAME, key="k"), two.append("answer", SAME, key="k")
     assert a == replace(b, hash=a.hash)
     assert a.hash != b.hash
+
+
+def test_items_that_were_added_may_be_spoken_of_and_no_others(new_log: Callable[..., Log]) -> None:
+    log = new_log(n_items=10)
+    assert log.additions() == []
+    about = {"i": 11, "j": 3, "answer": "same"}
+    with pytest.raises(InputError, match="from 0 to 9"):
+        log.append("answer", about)
+    with pytest.raises(InputError, match="from 0 to 9"):
+        log.lease((3, 11), "ann", 60)
+    before = log.append("answer", {**SAME, "answer": "different"})
+    more = log.append("items", {"count": 2, "fingerprint": "beef"}, annotator="Zoë", key="grow")
+    assert (
+        log.append("items", {"count": 2, "fingerprint": "beef"}, annotator="Zoë", key="grow")
+        == more
+    )
+    after = log.append("answer", about)
+    assert log.lease((3, 11), "ann", 60)
+    assert log.events() == [before, more, after]
+    assert log.additions() == [more]
+    assert log.info.n_items == 10  # what a session began with never changes
+    with pytest.raises(InputError, match="from 0 to 11"):
+        log.append("bad", {"i": 12})
+    both = [Draft("items", {"count": 1, "fingerprint": "aa"}), Draft("bad", {"i": 12})]
+    made = log.append_many(both)
+    assert log.additions() == [more, made[0]]
+    verify_chain(log.events(), log.info)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from superpac.answers.events import Draft, Event, canonical
+from superpac.answers.events import ITEMS, Draft, Event, canonical
 
 SECOND, WITHDRAWN, DECIDED = "second", "withdrawn", "decided"
 """Fields of notes on second opinions: the answer judged; the opinion taken back, or decided on."""
@@ -49,6 +49,11 @@ def decided(second: int, keep: str) -> Said:
     return ("decide", int(second), keep)
 
 
+def grew(fingerprint: str) -> Said:
+    """Add items, after which the data have this fingerprint."""
+    return (ITEMS, fingerprint)
+
+
 def noted(kind: str, body: Mapping[str, object]) -> Said:
     """Say anything else that one event holds."""
     return (kind, canonical({name: value for name, value in body.items() if name != "why"}))
@@ -84,6 +89,8 @@ def said_in(events: Sequence[Event]) -> Said:
         return took_back(body["seq"] if why.get(CHOSEN) else None)
     if first.kind == "restore":
         return put_back()
+    if first.kind == ITEMS:
+        return grew(body["fingerprint"])
     if first.kind == "note" and WITHDRAWN in body:
         return took_back(None)
     if first.kind == "note" and DECIDED in body:

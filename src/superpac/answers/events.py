@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -21,6 +21,9 @@ MAX_BODY = 65_536
 
 ANSWERS = ("same", "different", "unsure")
 
+ITEMS = "items"
+"""Kind of the event by which items are added; see :mod:`superpac.answers.growth`."""
+
 # kind -> (fields it must have, fields it may have). "why" is free: a strategy's reasons.
 _FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "answer": (("i", "j", "answer"), ("group", "why", "confirm")),
@@ -30,12 +33,13 @@ _FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "bad": (("i",), ("why",)),
     "good": (("i",), ("why",)),
     "name": (("name",), ("cluster", "item", "why")),
+    ITEMS: (("count", "fingerprint"), ("place", "first", "contents", "why")),
 }
 
 KINDS = (*_FIELDS, "note")
 """``answer`` a pair; ``retract`` an earlier event and ``restore`` it; ``skip`` a pair for now;
-set an item aside as ``bad`` and back as ``good``; ``name`` a cluster or an item; ``note`` (any
-JSON object)."""
+set an item aside as ``bad`` and back as ``good``; ``name`` a cluster or an item; add ``items``;
+``note`` (any JSON object)."""
 
 _LARGEST = 2**63 - 1
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
@@ -117,7 +121,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """What a session is, apart from its answers. It never changes.
+    """What a session is, apart from its answers. It never changes: what was added is in the log.
 
     Parameters
     ----------
@@ -130,7 +134,7 @@ class SessionInfo:
     fingerprint : str
         Of the data set; a session refuses to open over other data.
     n_items : int
-        Number of items in the data set; every index in the log is below it.
+        Number of items in the data set; every index in the log is below it, until more are added.
     source : str or dict
         How to find the data again (a path, a name). Not hashed: data may move.
     spec : dict
@@ -285,7 +289,21 @@ def check_body(kind: str, body: Mapping[str, Any], n_items: int | None) -> dict[
             raise InputError("A 'name' event names either a 'cluster' or an 'item'; give one.")
         if "cluster" in result:
             result["cluster"] = check_id("cluster", result["cluster"], None)
+    elif kind == ITEMS:
+        _check_items(result)
     return result
+
+
+def _check_items(body: dict[str, Any]) -> None:
+    body["count"] = check_id("count", body["count"], None)
+    if body["count"] == 0:
+        raise InputError("'count' must be the number of items that are added, from 1; got 0.")
+    check_text("fingerprint", body["fingerprint"], 200)
+    if "first" in body:
+        body["first"] = check_id("first", body["first"], None)
+    for name in ("place", "contents"):
+        if name in body:
+            check_text(name, body[name], MAX_BODY)
 
 
 def _check_answer(body: dict[str, Any]) -> None:
@@ -303,9 +321,19 @@ def _check_answer(body: dict[str, Any]) -> None:
             body["group"] = check_id("group", body["group"], None)
 
 
-def check_draft(draft: Draft, info: SessionInfo) -> Draft:
+def check_drafts(drafts: Iterable[Draft], n_items: int) -> list[Draft]:
+    """Return drafts as `check_draft` does, each against the items that there are by then."""
+    checked = []
+    for draft in drafts:
+        checked.append(check_draft(draft, n_items))
+        if draft.kind == ITEMS:
+            n_items += int(checked[-1].body["count"])
+    return checked
+
+
+def check_draft(draft: Draft, n_items: int) -> Draft:
     """Return `draft` with plain JSON in its body, or raise `InputError` in one sentence."""
-    body = check_body(draft.kind, draft.body, info.n_items)
+    body = check_body(draft.kind, draft.body, n_items)
     text = canonical(body)
     if len(text) > MAX_BODY:
         raise InputError(
@@ -321,13 +349,11 @@ def check_draft(draft: Draft, info: SessionInfo) -> Draft:
     return Draft(draft.kind, json.loads(text), draft.annotator, draft.key, took)
 
 
-def check_lease(
-    pair: tuple[int, int], annotator: str, ttl: float, info: SessionInfo
-) -> tuple[int, int]:
+def check_lease(pair: tuple[int, int], annotator: str, ttl: float, n_items: int) -> tuple[int, int]:
     """Return the pair with the smaller item first, or raise `InputError`."""
     if len(pair) != 2:
         raise InputError(f"A pair must be two item numbers; got {_short(pair)}.")
-    i, j = sorted(check_id("item", item, info.n_items) for item in pair)
+    i, j = sorted(check_id("item", item, n_items) for item in pair)
     if i == j:
         raise InputError(f"A pair must be two different items; got {i} twice.")
     check_text("annotator", annotator, 200)

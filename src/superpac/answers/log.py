@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from superpac.answers.events import (
     ANSWERS,
+    ITEMS,
     KINDS,
     LOG_FORMAT,
     Draft,
@@ -30,10 +31,11 @@ from superpac.answers.events import (
     Lease,
     SessionInfo,
     canonical,
-    check_draft,
+    check_drafts,
     check_info,
     check_lease,
 )
+from superpac.answers.growth import added
 from superpac.errors import ConflictError, InputError, StoreError
 
 __all__ = [
@@ -84,7 +86,7 @@ class Log(Protocol):
 
     @property
     def info(self) -> SessionInfo:
-        """What the session is."""
+        """What the session began as; what was added to it is in :meth:`additions`."""
         ...
 
     @property
@@ -98,6 +100,10 @@ class Log(Protocol):
 
     def events(self, after: int = 0) -> list[Event]:
         """Return every event with seq > `after`, in order, its chain checked."""
+        ...
+
+    def additions(self) -> list[Event]:
+        """Return the events by which items were added, in order, without reading all others."""
         ...
 
     def append(
@@ -293,6 +299,7 @@ class MemoryLog:
         self._clock = clock
         self._genesis = self._info.genesis()
         self._events: list[Event] = []
+        self._n_items = self._info.n_items
         self._known: dict[str, Event] = {}
         self._leases: dict[tuple[int, int], tuple[str, float, float]] = {}
         self._lock = threading.Lock()
@@ -327,6 +334,11 @@ class MemoryLog:
         with self._lock:
             return self._events[max(after, 0) :]
 
+    def additions(self) -> list[Event]:
+        """Return the events by which items were added."""
+        with self._lock:
+            return [event for event in self._events if event.kind == ITEMS]
+
     def append(
         self,
         kind: str,
@@ -345,8 +357,8 @@ class MemoryLog:
         self, drafts: Sequence[Draft], *, expected_seq: int | None = None
     ) -> list[Event]:
         """Add several events, all or none."""
-        checked = [check_draft(draft, self._info) for draft in drafts]
         with self._lock:
+            checked = check_drafts(drafts, self._n_items)
             before = repeated(checked, self._known)
             if before is not None:
                 return before
@@ -357,6 +369,7 @@ class MemoryLog:
             ]
             made = chain(keyed, seq, last, timestamp(self._clock()), expected_seq)
             self._events += made
+            self._n_items += added(made)
             self._known.update((event.key, event) for event in made)
             return made
 
@@ -374,7 +387,7 @@ class MemoryLog:
         instead_of: tuple[int, int] | None = None,
     ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds."""
-        i, j = check_lease(pair, annotator, ttl, self._info)
+        i, j = check_lease(pair, annotator, ttl, self._n_items)
         if instead_of is not None:
             self.release(instead_of, annotator)
         with self._lock:
@@ -396,7 +409,7 @@ class MemoryLog:
 
     def release(self, pair: tuple[int, int], annotator: str) -> None:
         """End the lease on the pair if `annotator` holds it."""
-        i, j = check_lease(pair, annotator, 1.0, self._info)
+        i, j = check_lease(pair, annotator, 1.0, self._n_items)
         with self._lock:
             if self._leases.get((i, j), ("",))[0] == annotator:
                 del self._leases[i, j]

@@ -22,6 +22,10 @@ COMMANDS = {
     "cluster": ("cluster:cluster", "Cluster DATA from an affinity, without asking anybody."),
     "label": ("label:label", "Answer questions about DATA in the browser; run it again to go on."),
     "new": ("sessions:new", "Begin a session on DATA."),
+    "add": (
+        "add:add",
+        "Let new items of MORE into SESSION; every answer stands, and what is in doubt is asked.",
+    ),
     "ask": (
         "sessions:ask",
         "Ask in the terminal: s same, d different, u unsure, k skip, z undo, q quit.",

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
+    from superpac.answers.events import SessionInfo
     from superpac.data import Dataset
 
 
@@ -150,7 +151,10 @@ NameOption = Annotated[str | None, typer.Option("--name", help="What to call the
 AnnotatorOption = Annotated[str, typer.Option("--as", callback=check_annotator, help="Your name.")]
 SessionArgument = Annotated[str, typer.Argument(metavar="SESSION", help="Its name or id.")]
 MovedOption = Annotated[
-    str | None, typer.Option("--data", help="Where the data are now, if they have moved.")
+    list[str] | None,
+    typer.Option(
+        "--data", help="Where the data are now, if they have moved; once for each place of items."
+    ),
 ]
 StoreOption = Annotated[
     str | None,
@@ -195,6 +199,7 @@ def read_data(
     size: str | None = None,
     colour: bool = False,
     standardise: bool = False,
+    fewest: int = 2,
 ) -> Dataset:
     """Load what the data options describe."""
     from superpac.data import load
@@ -207,20 +212,54 @@ def read_data(
         size=None if size is None else parse_size(size),
         grey=not colour,
         standardise=standardise,
+        fewest=fewest,
     )
 
 
 def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | bool]]:
     """Load what the data options describe, with what a session notes down to load it again."""
     items = read_data(what, **options)
-    where = str(Path(what).resolve()) if Path(what).exists() else what
     given = {name: value for name, value in options.items() if value}
-    return items, {"what": well_formed(where), **given}
+    return items, {"what": place_of(what), **given}
+
+
+def place_of(what: str) -> str:
+    """Where data are, as a session notes it down."""
+    return well_formed(str(Path(what).resolve()) if Path(what).exists() else what)
 
 
 def source_path(noted: str) -> str:
-    """Path that `read_source` noted down; sessions of before have it as it is."""
+    """Path that `place_of` noted down; sessions of before have it as it is."""
     return noted if Path(noted).exists() else as_it_was(noted)
+
+
+def options_of(info: SessionInfo) -> dict[str, Any]:
+    """Data options that a session was begun with."""
+    recipe = info.source if isinstance(info.source, dict) else {}
+    # what an archive from elsewhere says is not trusted to be of the right kind
+    return {
+        option: value
+        for option, value in recipe.items()
+        if isinstance(value, DATA_OPTIONS.get(option, ()))
+    }
+
+
+def read_items(
+    info: SessionInfo, moved: Sequence[str] | None = None, *, growing: bool = False
+) -> Dataset:
+    """Load all items of a session, with what was added; see `superpac.session.adding`."""
+    from superpac.session import adding
+    from superpac.session.known_items import without_new
+
+    options = options_of(info)
+    scaled = options.pop("standardise", False)
+
+    def read(place: str) -> Dataset:
+        return read_data(place if moved else source_path(place), **options, fewest=1)
+
+    found = adding.read_items(info, read, moved or (), growing=growing)
+    found = found.standardised() if scaled else found
+    return without_new(found, info) if growing else found
 
 
 class Stages:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,10 @@ from superpac.cli import common
 from superpac.cli.sessions import opened, store_address
 from superpac.errors import InputError
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
+
+if TYPE_CHECKING:
+    from superpac.data import Dataset
+    from superpac.store import Store
 
 
 def label(
@@ -52,6 +56,7 @@ def label(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Answer questions about DATA in the browser; run it again to go on."""
+    from superpac.answers.growth import grown
     from superpac.session.item_names import remember
     from superpac.web import security
     from superpac.web.log_lines import make_plain
@@ -71,8 +76,9 @@ def label(
     spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
     check_spec(spec, items)
     with opened(store, create=True) as kept:
+        items = _with_additions(kept, items, source, spec, name)
         log, resumed = find_or_create(kept, items, spec, name, source)
-        items = remember(items, log.info)
+        items = remember(items, grown(log.info, log.additions()))
         sock = bind(address, port)
         shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
         workspace = Workspace(items, kept, log, shared=shared, overlap=overlap)
@@ -89,3 +95,19 @@ def label(
             announce=lambda url: common.say(f"{log.info.name} {verb} at {url}"),
             browser=browser,
         )
+
+
+def _with_additions(
+    store: Store, items: Dataset, source: dict[str, str | bool], spec: Spec, name: str | None
+) -> Dataset:
+    """The items and all that was added since to the session that began with them, if there is one.
+
+    Others would be a new session: somebody who names the first folder means the one that has grown.
+    """
+    for found in reversed(store.sessions()):
+        info = found.now
+        known = info.source if isinstance(info.source, dict) else {}
+        same = info.spec == spec.to_dict() and (name is None or info.name == name)
+        if same and info is not found.info and source.items() <= known.items():
+            return common.read_items(info)
+    return items

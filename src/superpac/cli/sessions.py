@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,31 +53,27 @@ def opened(given: str | None, *, read_only: bool = False, create: bool = False) 
         yield store
 
 
-def load_session(store: Store, name: str, data: str | None = None) -> Session:
+def load_session(
+    store: Store,
+    name: str,
+    data: Sequence[str] | None = None,
+    *,
+    growing: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Session:
     """Open a session; its data are read when first needed."""
+    from superpac.answers.growth import grown
     from superpac.cache import DiskCache
     from superpac.session.item_names import remember
     from superpac.session.session import Session
 
     log = store.open(name)
-    source = log.info.source
-    recipe = dict(source) if isinstance(source, dict) else {"what": source}
-    what = data or recipe.get("what")
-    if not data and isinstance(what, str):
-        what = common.source_path(what)
-    # what an archive from elsewhere says is not trusted to be of the right kind
-    options: dict[str, Any] = {
-        option: value
-        for option, value in recipe.items()
-        if isinstance(value, common.DATA_OPTIONS.get(option, ()))
-    }
 
     def read() -> Dataset:
-        if not isinstance(what, str) or not what:
-            raise InputError(f"Where are the data of {name!r}? Say it with --data.")
-        return remember(common.read_data(what, **options), log.info)
+        info = grown(log.info, log.additions())
+        return remember(common.read_items(info, data, growing=growing), info)
 
-    return Session.open(read, log, cache=DiskCache())
+    return Session.open(read, log, progress=progress, cache=DiskCache())
 
 
 def new(
@@ -173,7 +169,7 @@ def sessions(store: common.StoreOption = None) -> None:
             info = found.info
             cells = (
                 info.name,
-                str(info.n_items),
+                str(found.now.n_items),
                 str(info.spec.get("n_clusters", "")),
                 str(info.spec.get("strategy", "")),
                 str(found.answers),

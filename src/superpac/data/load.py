@@ -48,6 +48,7 @@ def load(
     standardise: bool = False,
     image_shape: tuple[int, ...] | None = None,
     limit_pixels: int = LIMIT_PIXELS,
+    fewest: int = 2,
 ) -> Dataset:
     """Load points from a benchmark's name, a file, an image folder, an array or a DataFrame.
 
@@ -73,11 +74,12 @@ def load(
         For arrays and tables whose rows are images: (height, width) or (height, width, 3).
     limit_pixels : int
         For image folders: larger images are refused undecoded.
+    fewest : int, default=2
+        Fewer points are refused; 1 does for points that are added to others.
 
     Returns
     -------
     Dataset
-        At least two points.
 
     Raises
     ------
@@ -101,7 +103,7 @@ def load(
     else:
         _refuse(only_images, "an image folder")
         data = _from_memory(what, given)
-    if len(data) < 2:
+    if len(data) < fewest:
         raise DataError(f"{data.source}: has 1 point, at least two are needed; add rows.")
     return data.standardised() if standardise else data
 

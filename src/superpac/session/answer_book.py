@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from superpac.answers import acts
-from superpac.answers.events import Draft, Event
+from superpac.answers.events import ITEMS, Draft, Event, SessionInfo
+from superpac.answers.growth import added, grown
 from superpac.answers.history import UNDOABLE, History
 from superpac.answers.links import SAME, UNSURE, Link, ordered
 from superpac.answers.log import Log
@@ -16,6 +17,7 @@ from superpac.answers.state import State
 from superpac.errors import ConflictError, ContradictionError, InputError
 from superpac.session.questions import NOT_RECORDED, Receipt
 
+_WORDS = {ITEMS: "one by which items were added, and answers about them follow"}
 MOST_REMEMBERED = 10_000  # acts that wrote nothing: what they said is kept in memory only
 
 
@@ -38,6 +40,8 @@ class AnswerBook:
         The events, what undo takes, and names that people gave.
     state : State
         What the answers say.
+    info : SessionInfo
+        What the session is, with the items that were added to it.
 
     Examples
     --------
@@ -56,12 +60,15 @@ class AnswerBook:
     ) -> None:
         self.log = log
         self.weighs_answers = weighs_answers
-        self.history = History(log.info.n_items, names)
+        self._names = names
+        begun = log.events()
+        self.info = grown(log.info, begun)
+        self.history = History(self.info.n_items, names)
         self._keys: dict[str, int] = {}
         self._wrote_nothing: OrderedDict[str, tuple[acts.Said, str]] = OrderedDict()
         self._in_doubt = False  # whether an append broke off and may have been written
         self._lock = threading.RLock()
-        self.refresh()
+        self._hear(begun)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -394,7 +401,7 @@ class AnswerBook:
             if event.kind not in UNDOABLE or back:
                 raise InputError(
                     f"Event #{seq} cannot be taken back: it is "
-                    f"{'taken back already' if back else event.kind}."
+                    f"{'taken back already' if back else _WORDS.get(event.kind, event.kind)}."
                 )
             return [Draft("retract", {"seq": seq, "why": {acts.CHOSEN: True}}, annotator)]
 
@@ -486,6 +493,18 @@ class AnswerBook:
         if events and events[0].seq != self.seq + 1:
             # an append that found itself written before: others may have written in between
             events = self.log.events(after=self.seq)
+        if added(events):
+            events = [*self.events, *events]
+            self._grow(grown(self.log.info, events))
+        self._hear(events)
+
+    def _hear(self, events: Sequence[Event]) -> None:
+        """Read events that are about no more items than are known."""
         self.history.take_all(events)
         for event in events:
             self._keys[event.key] = event.seq
+
+    def _grow(self, info: SessionInfo) -> None:
+        """Begin the history anew for more items; it is handed the whole log then."""
+        self.info = info
+        self.history = History(info.n_items, self._names)

@@ -7,7 +7,6 @@ that they had when it began.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from superpac.cache import CachePart, DiskCache
@@ -26,24 +25,25 @@ class ItemNames:
     ----------
     session : Session
         Whose items.
-    info : SessionInfo
-        What the session is.
     """
 
-    def __init__(self, session: Session, info: SessionInfo) -> None:
-        self._session, self._info = session, info
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._found: list[str] = []
 
     def __len__(self) -> int:
-        return self._info.n_items
+        return self._session.info.n_items
 
     def __getitem__(self, item: int) -> str:
-        return self._names[item]
+        if len(self._found) != len(self):  # not looked up yet, or items were added since
+            self._found = self._look_up()
+        return self._found[item]
 
-    @cached_property
-    def _names(self) -> list[str]:
+    def _look_up(self) -> list[str]:
+        info = self._session.info
         if "data" not in vars(self._session):
-            kept = _kept(self._info).get("names")
-            names: list[str] | None = first_names(self._info) if kept is None else kept["names"]
+            kept = _kept(info).get("names")
+            names: list[str] | None = first_names(info) if kept is None else kept["names"]
             if names is not None:
                 return names
         return [str(name) for name in self._session.data.ids]
@@ -57,7 +57,7 @@ def remember(data: Dataset, info: SessionInfo) -> Dataset:
     data : Dataset
         The data, in any order that the session takes.
     info : SessionInfo
-        What the session is.
+        What the session is, with what was added to it.
 
     Returns
     -------

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from superpac.answers.growth import BETWEEN, CONTENTS, parts_of
 from superpac.errors import InputError
 from superpac.system.safe_text import encodable
 
@@ -18,11 +21,9 @@ if TYPE_CHECKING:
     from superpac.answers.events import SessionInfo
     from superpac.data import Dataset
 
-CONTENTS = "contents"
 LONGEST = 2 << 20
 """Longest list of contents that is noted down, some fifty thousand files: archives have a limit."""
 
-_BETWEEN = "//"  # no path has two slashes in a row
 _NAMED = 3  # files to name in a sentence
 
 
@@ -47,13 +48,13 @@ def noted(data: Dataset, source: str | dict[str, Any]) -> str | dict[str, Any]:
     recipe = dict(where) if isinstance(where, dict) else {"what": encodable(where)}
     recipe.pop(CONTENTS, None)
     pairs = zip(data.contents, data.ids.tolist(), strict=True)
-    text = _BETWEEN.join(f"{content} {name}" for content, name in pairs)
+    text = BETWEEN.join(f"{content} {name}" for content, name in pairs)
     return {**recipe, CONTENTS: text} if len(text) <= LONGEST else recipe
 
 
 def first_names(info: SessionInfo) -> list[str] | None:
     """Names that the items of a session had when it began, where they were noted down."""
-    items = _items(info)
+    items = contents_of(info)
     return None if items is None else [name for _, name in items]
 
 
@@ -86,11 +87,12 @@ def as_items_of(data: Dataset, info: SessionInfo) -> Dataset:
     data : Dataset
         The items.
     info : SessionInfo
-        What the session is.
+        What the session is, with what was added to it.
 
     Returns
     -------
     Dataset
+        Without copies of images that are there.
 
     Examples
     --------
@@ -108,11 +110,13 @@ def as_items_of(data: Dataset, info: SessionInfo) -> Dataset:
     if data.by_content:
         if data.named_fingerprint == info.fingerprint:  # begun with an earlier release
             return data
-        items = _items(info) or []
+        items = contents_of(info) or []
         rows, new = _match(data, items)
         gone = [name for (_, name), row in zip(items, rows, strict=True) if row is None]
         if len(gone) < len(items):  # else another folder or another size: all files would be named
-            if gone or new:
+            if new and not gone:
+                raise InputError(_more(data, info, new))
+            if gone:
                 files = _difference(gone, [str(data.ids[row]) for row in new])
                 raise InputError(
                     f"The session {info.name!r} began with other images ({files}). Put the folder "
@@ -121,6 +125,8 @@ def as_items_of(data: Dataset, info: SessionInfo) -> Dataset:
             found = data.in_order([row for row in rows if row is not None])
             if found.fingerprint == info.fingerprint:
                 return found
+    elif beyond := names_beyond(data, info):
+        raise InputError(_more(data, info, range(len(data) - len(beyond), len(data))))
     raise InputError(
         f"The session {info.name!r} began with data of fingerprint "
         f"{info.fingerprint[:12]}, but this data has {data.fingerprint[:12]}: values, names or "
@@ -128,18 +134,84 @@ def as_items_of(data: Dataset, info: SessionInfo) -> Dataset:
     )
 
 
-def _items(info: SessionInfo) -> list[tuple[str, str]] | None:
-    """Content and first name of each item; an archive from elsewhere may say anything."""
+def names_beyond(data: Dataset, info: SessionInfo) -> list[str]:
+    """Names of what data hold beyond all items of a session; none where an item is missing.
+
+    Parameters
+    ----------
+    data : Dataset
+        The data, such as a folder that has grown since.
+    info : SessionInfo
+        What the session is, with what was added to it.
+
+    Returns
+    -------
+    list of str
+    """
+    if data.by_content:
+        rows, new = _match(data, contents_of(info) or [])
+        return [] if not rows or None in rows else [str(data.ids[row]) for row in new]
+    n = info.n_items
+    grown = len(data) > n and data.in_order(range(n)).fingerprint == info.fingerprint
+    return [str(name) for name in data.ids[n:]] if grown else []
+
+
+def without_new(data: Dataset, info: SessionInfo) -> Dataset:
+    """Leave out what data hold beyond the items of a session; other data come back as they are."""
+    if not names_beyond(data, info):
+        return data
+    if not data.by_content:
+        return data.in_order(range(info.n_items))
+    rows, _ = _match(data, contents_of(info) or [])
+    return data.in_order([row for row in rows if row is not None])
+
+
+def how_to_add(info: SessionInfo, place: str) -> str:
+    """Say by which command items that are new in a place enter a session."""
+    return f"add them with: superpac add {quote(info.name)} {quote(place)}"
+
+
+def _more(data: Dataset, info: SessionInfo, rows: Sequence[int]) -> str:
+    """Say that data have grown, where, and what to do."""
+    place = data.source
+    if data.paths is not None:
+        file = data.paths[rows[0]]
+        found = (Path(part.where) for part in parts_of(info) if part.where)
+        place = next((str(folder) for folder in found if file.is_relative_to(folder)), place)
+    what = "item" if data.by_content else "row"
+    those = f"{len(rows)} {what}{'s' if len(rows) > 1 else ''}"
+    names = [str(data.ids[row]) for row in rows]
+    return (
+        f"{place} has {those} that the session {info.name!r} does not have (new: {_list(names)}); "
+        f"{how_to_add(info, place)}."
+    )
+
+
+def contents_of(info: SessionInfo) -> list[tuple[str, str]] | None:
+    """Content and first name of each item; an archive from elsewhere may say anything.
+
+    Parameters
+    ----------
+    info : SessionInfo
+        What the session is, with what was added to it.
+
+    Returns
+    -------
+    list of (str, str) or None
+        None where they were not noted down.
+    """
     text = info.source.get(CONTENTS) if isinstance(info.source, dict) else None
     if not isinstance(text, str):
         return None
-    parts = [part.partition(" ") for part in text.split(_BETWEEN)]
+    parts = [part.partition(" ") for part in text.split(BETWEEN)]
     good = len(parts) == info.n_items and all(name for _, _, name in parts)
     return [(content, name) for content, _, name in parts] if good else None
 
 
 def _match(data: Dataset, items: Sequence[tuple[str, str]]) -> tuple[list[int | None], list[int]]:
     """Row of each item, None where its content is gone; and rows whose content no item has.
+
+    A copy of an item is neither: it is left out.
 
     Of rows with equal content an item gets the one of its name, else the first that is left.
     """
@@ -151,7 +223,8 @@ def _match(data: Dataset, items: Sequence[tuple[str, str]]) -> tuple[list[int | 
     for k, (content, _) in enumerate(items):
         if rows[k] is None and left[content]:
             rows[k] = left[content].popleft()
-    return rows, sorted(row for over in left.values() for row in over)
+    known = {content for content, _ in items}
+    return rows, sorted(row for key, over in left.items() if key not in known for row in over)
 
 
 def _difference(gone: list[str], new: list[str]) -> str:

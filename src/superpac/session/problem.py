@@ -68,13 +68,19 @@ def build_affinity(
         # distances must not
         return maker.affinity(data.points(), progress=progress or no_progress)
 
-    if cache is None or not _may_keep(affinity):
+    if cache is None or not made_by_method(affinity):
         return make()
     return cache.sparse(f"{_about(data, affinity, clusters, seed)}: affinity", make)
 
 
-def _may_keep(affinity: str) -> bool:
-    """Whether an affinity is a method's: a matrix in a file may be another one tomorrow."""
+def made_by_method(affinity: str) -> bool:
+    """Whether an affinity is a method's: a matrix in a file may be another one tomorrow.
+
+    Examples
+    --------
+    >>> made_by_method("tsc:q=5"), made_by_method("matrix.npz")
+    (True, False)
+    """
     return affinity.partition(":")[0] in (*affinity_names(), *PRESETS)
 
 
@@ -120,7 +126,7 @@ def build_problem(
     if scaled is None:
         scaled = spec.strategy not in AS_THEY_ARE and not of_distances(spec.affinity)
     X = unit_rows(points) if scaled else _in_range(points)
-    if affinity is not None or not _may_keep(spec.affinity):
+    if affinity is not None or not made_by_method(spec.affinity):
         cache = None
     about = _about(data, spec.affinity, clusters, spec.seed)
     if affinity is None:

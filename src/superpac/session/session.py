@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from superpac.answers import acts
 from superpac.answers.links import Pair, ordered, pair_of
 from superpac.answers.log import Log, MemoryLog
 from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.errors import InputError
+from superpac.errors import ConflictError, InputError
 from superpac.session.answer_book import AnswerBook
 from superpac.session.item_names import ItemNames
 from superpac.session.known_items import as_items_of
@@ -27,8 +28,10 @@ from superpac.strategies import WEIGH_ANSWERS, check_strategy, make_strategy
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from superpac.answers.events import SessionInfo
     from superpac.cache import DiskCache
     from superpac.data import Dataset
+    from superpac.session.adding import Addition
     from superpac.strategies.base import Problem, Proposal, Strategy
 
 Progress = Callable[[int, int], None]
@@ -94,7 +97,7 @@ class Session(AnswerBook):
         self._affinity, self._progress, self._cache = affinity, progress, cache
         self._asked: tuple[tuple[Any, ...], Question | None] | None = None
         self._labels: tuple[tuple[int, int], IntArray] | None = None
-        names: Any = ItemNames(self, log.info)
+        names: Any = ItemNames(self)
         super().__init__(log, names, weighs_answers=self.spec.strategy in WEIGH_ANSWERS)
 
     @classmethod
@@ -189,7 +192,7 @@ class Session(AnswerBook):
     def data(self) -> Dataset:
         """The items."""
         items = _dataset(self._given() if callable(self._given) else self._given)
-        return as_items_of(items, self.log.info)
+        return as_items_of(items, self.info)
 
     @cached_property
     def problem(self) -> Problem:
@@ -330,6 +333,75 @@ class Session(AnswerBook):
             pair = self._pair_or_current(pair, who.get("key"), "skip")
             return self.skip_pair(pair, **who)
 
+    def add(
+        self, more: object, *, place: str = "", annotator: str = "", key: str | None = None
+    ) -> Addition:
+        """Let new items in: all others keep their numbers, all answers stand.
+
+        What follows from the data is computed before anything is written: where that fails, the
+        session is as it was. The new items are in one append, whole or not at all.
+
+        Parameters
+        ----------
+        more : Dataset, array, DataFrame, path or benchmark name
+            Items of the same kind as the session's, not rescaled; images that are there already are
+            passed over.
+        place : str, optional
+            Where they can be read again, beside the source of the session.
+        annotator, key : str, optional
+            Who adds them, and the client's key.
+
+        Returns
+        -------
+        Addition
+            How many were new, and how many were there already.
+
+        Examples
+        --------
+        >>> from superpac.data import Dataset
+        >>> from superpac.data.synthetic import make_subspaces
+        >>> X, y = make_subspaces(20, 3, 2, 12, seed=0)
+        >>> session = Session.create(Dataset(X[:30]), Spec(3, affinity="tsc:q=4", dim=2))
+        >>> receipt = session.tell("different", (0, 29))
+        >>> session.add(X[30:]).count, session.progress()["items"], len(session.labels())
+        (6, 36, 36)
+        """
+        from superpac.session.adding import plan_addition
+        from superpac.session.problem import build_problem, made_by_method
+
+        new = _dataset(more, fewest=1)
+        if self._affinity is not None or not made_by_method(self.spec.affinity):
+            raise InputError(
+                f"The session {self.info.name!r} has a ready matrix as its affinity, which has no "
+                "rows for new items; begin a new session with a matrix of all."
+            )
+        with self._lock:
+            plan = plan_addition(self.data, new, self.info, place=place, annotator=annotator)
+            if not plan.count:
+                return plan
+            problem = build_problem(
+                plan.data, self.spec, progress=self._progress, cache=self._cache
+            )
+            strategy = make_strategy(self.spec.strategy, problem, **self.spec.options)
+            said = acts.grew(plan.data.fingerprint)
+            try:
+                self.act(said, lambda: plan.drafts, annotator=annotator, key=key)
+            except ConflictError:
+                if not self.refresh():
+                    raise
+                # others wrote meanwhile, and may have added the same
+                return self.add(new, place=place, annotator=annotator, key=key)
+            self._given = self.data = plan.data
+            self.problem, self.strategy = problem, strategy
+            return plan
+
+    def _grow(self, info: SessionInfo) -> None:
+        """Forget what follows from fewer items."""
+        super()._grow(info)
+        for name in ("data", "problem", "strategy"):
+            vars(self).pop(name, None)
+        self._asked, self._labels = None, None
+
     def labels(self, kind: Labelling = "answers") -> IntArray:
         """Give the clusters so far.
 
@@ -456,8 +528,8 @@ def error_left_of(strategy: Strategy, state: State) -> dict[str, float] | None:
     return error_left(beliefs, strategy.problem.n_clusters, state.n_answers).to_dict()
 
 
-def _dataset(data: object) -> Dataset:
+def _dataset(data: object, fewest: int = 2) -> Dataset:
     """Load whatever people have their items in."""
     from superpac.data import Dataset, load
 
-    return data if isinstance(data, Dataset) else load(data)
+    return data if isinstance(data, Dataset) else load(data, fewest=fewest)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from superpac.answers.events import Draft, check_draft, check_info, check_text
+from superpac.answers.growth import added
 from superpac.answers.log import Event, SessionInfo, canonical, verify_chain
 from superpac.errors import ConflictError, DataError, InputError, NotFoundError, StoreError
 from superpac.store.failures import StoreFailure
@@ -164,6 +165,7 @@ def _events(part: IO[bytes], info: SessionInfo, told: Any) -> Iterator[Event]:
     """Events of the archive, each checked as one that is appended; no more than were `told`."""
     seen: set[str] = set()
     size, most = 0, _caps()[_EVENTS]
+    n_items = info.n_items
     while line := part.readline(_LONGEST_LINE):
         size += len(line)
         if size > most or not line.endswith(b"\n"):
@@ -178,8 +180,9 @@ def _events(part: IO[bytes], info: SessionInfo, told: Any) -> Iterator[Event]:
         check_text("hash", event.hash, 64)
         check_text("key", event.key, 200)
         draft = Draft(event.kind, event.body, event.annotator, event.key, event.elapsed_ms)
-        if check_draft(draft, info).body != event.body or type(event.seq) is not int:
+        if check_draft(draft, n_items).body != event.body or type(event.seq) is not int:
             raise DataError("an event has another form than it should.")
+        n_items += added([event])
         if event.key in seen:
             raise DataError(f"the key {event.key!r} appears twice.")
         seen.add(event.key)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from superpac.answers.events import ANSWERS, Event, SessionInfo, check_id
+from superpac.answers.growth import grown, parts_of
 from superpac.answers.history import link_of
 from superpac.answers.state import Effect, State
 from superpac.errors import InputError
@@ -43,8 +44,7 @@ def check_facts(info: SessionInfo) -> None:
     InputError
         With what is wrong.
     """
-    if not 1 <= info.n_items <= MOST_ITEMS:
-        raise InputError(f"it is about {info.n_items} items; there must be 1 to {MOST_ITEMS}.")
+    _check_places(info)
     _check_source(info.source)
     spec = Spec.from_dict(info.spec)
     check_strategy(spec.strategy, spec.options)
@@ -52,6 +52,13 @@ def check_facts(info: SessionInfo) -> None:
         raise InputError(
             f"it asks for {spec.clusters} clusters of {info.n_items} items; there are too few."
         )
+
+
+def _check_places(info: SessionInfo) -> None:
+    """Refuse more items than an opening can hold, or items that lie nowhere."""
+    if not 1 <= info.n_items <= MOST_ITEMS:
+        raise InputError(f"it is about {info.n_items} items; there must be 1 to {MOST_ITEMS}.")
+    parts_of(info)
 
 
 def _check_source(source: object) -> None:
@@ -78,6 +85,8 @@ def check_events(events: Sequence[Event], info: SessionInfo) -> None:
     InputError
         Naming the event.
     """
+    info = grown(info, events)
+    _check_places(info)
     retracted: set[int] = set()
     steps = 0
     for event in events:

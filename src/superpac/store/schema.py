@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 """Revision that this superpac reads and writes."""
 
 VERSION_TABLE = "superpac_schema"

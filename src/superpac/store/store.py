@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import URL, Connection, func, insert, make_url, select, text
 from sqlalchemy.exc import ArgumentError
 
-from superpac.answers.events import check_info
+from superpac.answers.events import ITEMS, check_info
+from superpac.answers.growth import grown
 from superpac.answers.log import Event, SessionInfo, timestamp, verify_chain
 from superpac.errors import ConflictError, InputError, NotFoundError
 from superpac.store import archive, failures
@@ -69,12 +70,16 @@ def new_info(
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A line of the list of sessions: what it is, events of each kind, time of the last one."""
+    """A line of the list of sessions: what it is, events of each kind, time of the last one.
+
+    `now` is what it is with the items that were added to it.
+    """
 
     info: SessionInfo
     events: int
     counts: dict[str, int]
     last_at: str
+    now: SessionInfo
 
     @property
     def answers(self) -> int:
@@ -191,15 +196,16 @@ class Store:
         for session_id, kind, number in counts:
             kinds.setdefault(session_id, {})[kind] = number
         times = {row[0]: row[1] for row in last}
-        found = [
-            SessionSummary(
-                session_info(dict(row), self.where),
-                row["last_seq"],
-                kinds.get(row["id"], {}),
-                times.get(row["id"], ""),
+        found = []
+        for row in rows:
+            info, count = session_info(dict(row), self.where), kinds.get(row["id"], {})
+            now = info
+            if ITEMS in count:
+                log = StoredLog(self._backend, info, self._clock)
+                now = grown(info, log.additions())
+            found.append(
+                SessionSummary(info, row["last_seq"], count, times.get(row["id"], ""), now)
             )
-            for row in rows
-        ]
         return sorted(found, key=lambda s: (s.info.created_at, s.info.id))
 
     def verify(self, session: str) -> tuple[int, str]:

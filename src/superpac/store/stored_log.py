@@ -12,7 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, text, update
 
-from superpac.answers.events import check_draft, check_lease
+from superpac.answers.events import ITEMS, check_drafts, check_lease
+from superpac.answers.growth import added
 from superpac.answers.log import (
     Draft,
     Event,
@@ -25,7 +26,7 @@ from superpac.answers.log import (
     repeated,
     timestamp,
 )
-from superpac.errors import ConflictError, NotFoundError
+from superpac.errors import ConflictError, InputError, NotFoundError
 from superpac.store import failures
 from superpac.store.schema import Heads
 from superpac.store.schema import events as events_table
@@ -150,6 +151,7 @@ class StoredLog:
         self._backend = backend
         self._info = info
         self._clock = clock
+        self._n_items = info.n_items  # at least so many: others may have added more since
 
     @property
     def info(self) -> SessionInfo:
@@ -188,6 +190,36 @@ class StoredLog:
 
         rows, head = self._backend.run(read, limit=120.0)
         return self._checked(rows, after, head)
+
+    def additions(self) -> list[Event]:
+        """Return the events by which items were added; their chain is checked with all others."""
+
+        def read(connection: Connection) -> Sequence[Any]:
+            query = (
+                select(*_COLUMNS)
+                .where(events_table.c.session_id == self._info.id, events_table.c.kind == ITEMS)
+                .order_by(events_table.c.seq)
+            )
+            return connection.execute(query).all()
+
+        rows = self._backend.run(read, limit=120.0)
+        try:
+            found = [Event(seq, kind, json.loads(body), *rest) for seq, kind, body, *rest in rows]
+            self._n_items = self._info.n_items + added(found)
+        except (TypeError, ValueError, KeyError) as error:
+            raise damaged(self._info.name, rows[0][0]) from error
+        return found
+
+    def _within(self, check: Callable[[int], T]) -> T:
+        """Check item numbers; where one is too large, look whether items were added meanwhile."""
+        known = self._n_items
+        try:
+            return check(known)
+        except InputError:
+            self.additions()
+            if self._n_items == known:
+                raise
+            return check(self._n_items)
 
     def _checked(self, rows: Sequence[Any], after: int, head: tuple[int, str]) -> list[Event]:
         """Rows as events, each hash recomputed; the row of event `after` itself comes first."""
@@ -232,7 +264,7 @@ class StoredLog:
         self, drafts: Sequence[Draft], *, expected_seq: int | None = None
     ) -> list[Event]:
         """Add several events, all or none, and return them once they are synced."""
-        checked = [check_draft(draft, self._info) for draft in drafts]
+        checked = self._within(lambda n_items: check_drafts(drafts, n_items))
         if not checked:
             return []
         # Drawn before the first attempt, so that a second one after a lost commit finds the first.
@@ -306,8 +338,10 @@ class StoredLog:
         instead_of: tuple[int, int] | None = None,
     ) -> bool:
         """Give the pair to `annotator` for `ttl` seconds; False if another holds it now."""
-        i, j = check_lease(pair, annotator, ttl, self._info)
-        old = None if instead_of is None else check_lease(instead_of, annotator, 1.0, self._info)
+        i, j = self._within(lambda n_items: check_lease(pair, annotator, ttl, n_items))
+        old = None
+        if instead_of is not None:
+            old = self._within(lambda n_items: check_lease(instead_of, annotator, 1.0, n_items))
 
         def write(connection: Connection) -> bool:
             now = self._fresh(connection)
@@ -333,7 +367,7 @@ class StoredLog:
 
     def release(self, pair: tuple[int, int], annotator: str) -> None:
         """End the lease on the pair if `annotator` holds it; leases that ran out go as well."""
-        i, j = check_lease(pair, annotator, 1.0, self._info)
+        i, j = self._within(lambda n_items: check_lease(pair, annotator, 1.0, n_items))
 
         def write(connection: Connection) -> None:
             self._end(connection, (i, j), annotator, self._backend.now(connection))

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from superpac.answers.consistent_labels import respect_answers
+from superpac.answers.events import SessionInfo
+from superpac.answers.growth import grown
 from superpac.answers.log import Log
 from superpac.array_types import IntArray
 from superpac.data import Dataset
-from superpac.errors import NotReadyError
+from superpac.errors import InputError, NotReadyError
 from superpac.metrics import align_labels
 from superpac.session.answer_book import AnswerBook
 from superpac.session.known_items import as_items_of
@@ -37,11 +39,20 @@ class PageSession(AnswerBook):
     """
 
     def __init__(self, data: Dataset, log: Log) -> None:
-        self.data, self.spec = as_items_of(data, log.info), Spec.from_dict(log.info.spec)
+        known = grown(log.info, log.additions())
+        self.data, self.spec = as_items_of(data, known), Spec.from_dict(log.info.spec)
         self.model: Model | None = None
         self._shown: IntArray | None = None
         weighs = self.spec.strategy in WEIGH_ANSWERS
         super().__init__(log, [str(name) for name in self.data.ids], weighs_answers=weighs)
+
+    def _grow(self, info: SessionInfo) -> None:
+        """Refuse to go on: pictures, clusters and questions here are those of fewer items."""
+        more = info.n_items - self.info.n_items
+        raise InputError(
+            f"{more} items were added to the session {info.name!r} since this page was started; "
+            "stop superpac label and start it again to see them."
+        )
 
     def take_model(self, model: Model) -> None:
         """Take a new model; clusters keep their numbers as far as possible."""

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from superpac.affinity import affinity_names, make_affinity
+from superpac.answers.events import SessionInfo
+from superpac.answers.growth import grown
 from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
-from superpac.session.known_items import are_items_of, as_items_of
+from superpac.session.known_items import are_items_of, as_items_of, names_beyond
 from superpac.session.questions import describe
 from superpac.session.session import check_sizes
 from superpac.session.spec import Spec
@@ -33,11 +35,13 @@ def find_or_create(
     """Log of the session with this data and spec, and whether it was there already."""
     plain = spec.to_dict()
     for found in reversed(store.sessions()):
-        info = found.info
-        if info.spec != plain or not are_items_of(data, info):
+        info = found.now
+        if info.spec != plain or (name is not None and info.name != name):
             continue
-        if name is None or info.name == name:
+        if are_items_of(data, info):
             return store.open(info.id), True
+        if names_beyond(data, info):
+            as_items_of(data, info)  # says how to add what is new
     taken = {found.info.name for found in store.sessions()}
     wanted = name or data.name or "session"
     if name is not None and name in taken:
@@ -51,6 +55,11 @@ def find_or_create(
         free = f"{wanted}-{count}"
     info = describe(data, spec, name=free, source=source, kept=True)
     return store.create(info), False
+
+
+def _now(log: Log) -> SessionInfo:
+    """What a session is, with what was added to it."""
+    return grown(log.info, log.additions())
 
 
 class Workspace:
@@ -69,7 +78,7 @@ class Workspace:
     """
 
     def __init__(self, data: Dataset, store: Store, log: Log, **options: Any) -> None:
-        self.data, self.store = as_items_of(data, log.info), store
+        self.data, self.store = as_items_of(data, _now(log)), store
         self.pictures = Pictures(self.data)
         self._options = options
         self._lock = threading.Lock()
@@ -93,13 +102,13 @@ class Workspace:
             )
         check_spec(spec, self.data)
         with self._lock:
-            source = self.service.session.log.info.source
+            source = self.service.session.info.source
             recipe = dict(source) if isinstance(source, dict) else {"what": source}
             log, _ = find_or_create(self.store, self.data, replace(spec), name, recipe)
             if log.session_id == self.service.session.log.session_id:
                 return self.service
             old = self.service
-            data = as_items_of(self.data, log.info)
+            data = as_items_of(self.data, _now(log))
             new = LabelService(data, log, store=self.store, **self._options)
             if data is not self.data:  # it began before files were renamed: in another order
                 self.data, self.pictures = data, Pictures(data)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers.events import Event
+from superpac.answers.events import ITEMS, Event
 from superpac.answers.history import History
 from superpac.answers.links import DIFFERENT, SAME, ordered
 from superpac.answers.state import State
@@ -257,8 +257,10 @@ def start(
     if sample < 1:
         raise InputError(f"An audit's sample must be at least 1 item. Got {sample!r}.")
     if not fresh:
-        last = next((e for e in reversed(session.events) if _begins_audit(e)), None)
-        if last is not None:
+        # one that began before items were added is about other clusters
+        marks = (e for e in reversed(session.events) if _begins_audit(e) or e.kind == ITEMS)
+        last = next(marks, None)
+        if last is not None and last.kind != ITEMS:
             found = _resume(session, last)
             if found.ask() is not None:
                 return found

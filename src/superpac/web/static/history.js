@@ -37,6 +37,7 @@ const KINDS = {
   bad: "set aside",
   good: "put back in",
   name: "named",
+  items: "items added",
   stop: "stopped",
   note: "note",
 };
