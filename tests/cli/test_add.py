@@ -103,9 +103,16 @@ def test_the_same_folder_that_has_grown_says_how_to_add_and_adds_what_is_new(pla
             "2 items that the session 'grows' does not have (new: 0-first.png, sub/x.png)" in said
         )
         assert command in said
+    with open_store(place / "store.sqlite3") as store:
+        spec, items = Spec(3, "tsc:q=4", dim=2), load(place / "old")
+        with pytest.raises(InputError, match="or begin a new session under another --name"):
+            find_or_create(store, items, spec, None, {})
     before = superpac("sessions").stdout
     assert before.count("superpac-d") == 1  # label has begun no session of its own
     assert "Items added to 'grows': 2; it has 22 now" in superpac(*command.split()[1:]).stdout
+    with open_store(place / "store.sqlite3") as store:
+        items = load(place / "old")
+        assert find_or_create(store, items, spec, None, {})[0].info.name == "grows"
     session = opened(place)
     assert session.data.ids.tolist()[20:] == ["0-first.png", "sub/x.png"]
     assert len(session.state.answers) == 2

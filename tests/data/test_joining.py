@@ -23,6 +23,13 @@ def test_everything_of_each_point_stays_with_it():
     assert join(first, Dataset([[0, 0]], ids=["x"])).y is None
 
 
+def test_things_that_an_encoder_made_vectors_of_stay_with_them():
+    first = Dataset([[1, 2], [3, 4]], texts=("one", "two"), features="text")
+    assert join(first, Dataset([[5, 6]], texts=("three",), features="text")).texts[2] == "three"
+    with pytest.raises(DataError, match="made by words, not by text"):
+        join(first, Dataset([[5, 6]], texts=("three",), features="words"))
+
+
 def test_rows_that_nobody_named_are_numbered_through():
     whole = Dataset(np.arange(12.0).reshape(6, 2))
     pieces = join(rows_of(whole, 0, 4), rows_of(whole, 4, 2))

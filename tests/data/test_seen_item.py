@@ -21,6 +21,14 @@ def test_a_picture_from_a_file_comes_as_its_path(tmp_path):
     assert seen_item(load(tmp_path), 1) == (tmp_path / "1.png").resolve()
 
 
+def test_things_that_an_encoder_made_vectors_of_come_as_they_were(tmp_path):
+    X = [[1.0, 2.0], [3.0, 4.0]]
+    assert seen_item(Dataset(X, texts=("one", "two")), 1) == "two"
+    assert seen_item(Dataset(X, sounds=(tmp_path / "a.wav", tmp_path / "b.wav")), 0).name == "a.wav"
+    rows = Dataset(X, rows=(("red", "7"), ("blue", "8")), columns=("colour", "size"))
+    assert seen_item(rows, 1) == {"colour": "blue", "size": "8"}
+
+
 def test_a_picture_without_a_file_comes_upright_and_a_vector_as_it_is():
     digits = load("digits")
     np.testing.assert_array_equal(seen_item(digits, 5), digits.X[5].reshape(8, 8))

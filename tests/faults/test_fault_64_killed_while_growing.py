@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from command_line import superpac
+from labelling import LabelServer, Robot, digits_file
 from superpac.cli.sessions import load_session
 from superpac.data import Dataset, load
 from superpac.data.synthetic import make_subspaces
@@ -89,3 +90,39 @@ def test_a_page_with_fewer_items_asks_nothing_more_and_says_why(tmp_path):
         again = LabelService(Dataset(X), store.open("planes"), shared=True)
         assert again.session.state.n == len(X)
         assert again.session.record("different", (0, len(X) - 1), annotator="Ada").seq == 3
+
+
+def test_a_server_on_postgres_stops_asking_and_a_new_one_asks_about_all(tmp_path, postgres_server):
+    whole = digits_file(tmp_path, per_class=12)
+    with np.load(whole) as file:
+        X, ids = file["X"], file["ids"]
+    first, rest = tmp_path / "first.npz", tmp_path / "rest.npz"
+    np.savez(first, X=X[:50], ids=ids[:50])
+    np.savez(rest, X=X[50:], ids=ids[50:])
+    url = postgres_server.database()
+    server = LabelServer(tmp_path, first, "--name", "digits", store=url).wait_ready()
+    try:
+        with server.client() as client:
+            robot = Robot(client, server.truth, "Ada")
+            for _ in range(4):
+                assert robot.answer().status_code == 200
+            superpac("add", "digits", rest, "--store", url)
+            for _ in range(2):
+                reply = client.post("/api/answers", json=robot.body())
+                assert reply.status_code in (409, 422)
+                asked = client.post("/api/question", json={"annotator": "Ada"})
+                assert asked.status_code == 422
+                assert "10 items were added to the session 'digits'" in asked.json()["detail"]
+        server.stop()
+        server.start()
+        server.wait_ready()
+        with server.client() as client:
+            assert client.get("/api/session").json()["items"] == 60
+            robot = Robot(client, server.truth, "Ada")
+            for _ in range(12):
+                assert robot.answer().status_code == 200
+        events = server.events()
+        assert [event.kind for event in events].count("answer") == 16
+        assert max(e.body["i"] for e in events if e.kind == "answer") >= 50
+    finally:
+        server.stop()

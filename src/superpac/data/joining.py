@@ -10,7 +10,7 @@ import numpy as np
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError
 
-_THINGS = ("paths", "texts", "sounds")  # what a point was before it became a vector
+_THINGS = ("paths", "texts", "sounds", "rows")  # what a point was before it became a vector
 
 
 def join(first: Dataset, more: Dataset) -> Dataset:
@@ -39,11 +39,10 @@ def join(first: Dataset, more: Dataset) -> Dataset:
     ['0', '1', '2']
     """
     _check(first, more)
-    facts: dict[str, Any] = {
-        name: (*getattr(first, name), *getattr(more, name))
-        for name in _THINGS
-        if getattr(first, name, None) is not None and getattr(more, name, None) is not None
-    }
+    facts: dict[str, Any] = {}
+    for name in _THINGS:
+        here, there = getattr(first, name), getattr(more, name)
+        facts[name] = None if here is None or there is None else (*here, *there)
     y, names = _classes(first, more)
     shared = [key for key in first.extras if key in more.extras]
     return replace(
@@ -72,6 +71,11 @@ def _check(first: Dataset, more: Dataset) -> None:
     """Say what keeps two data sets from being one."""
     if first.kind != more.kind:
         raise DataError(f"{more.source}: is of kind {more.kind}, not {first.kind}; give the same.")
+    if first.features != more.features:
+        raise DataError(
+            f"{more.source}: its vectors were made by {more.features or 'no encoder'}, not by "
+            f"{first.features or 'none'}; take the same for both."
+        )
     if first.columns != more.columns:
         here, there = first.columns or (), more.columns or ()
         missing = [name for name in here if name not in there]

@@ -35,11 +35,11 @@ def seen_item(data: Dataset, i: int) -> Seen:
     >>> seen_item(Dataset([[1.5, 2], [3, 4]], columns=("width", "height")), 0)
     {'width': 1.5, 'height': 2.0}
     """
-    for name in ("texts", "sounds", "paths"):
-        things = getattr(data, name, None)
+    for things in (data.texts, data.sounds, data.paths):
         if things is not None:
-            thing: Seen = things[i]
-            return thing
+            return things[i]
+    if data.rows is not None:
+        return dict(zip(data.columns or (), data.rows[i], strict=True))
     row: NDArray = (data.X if data.shown is None else data.shown)[i]
     if data.kind == "table" and data.columns is not None:
         return dict(zip(data.columns, row.tolist(), strict=True))

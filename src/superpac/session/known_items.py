@@ -174,8 +174,9 @@ def how_to_add(info: SessionInfo, place: str) -> str:
 def _more(data: Dataset, info: SessionInfo, rows: Sequence[int]) -> str:
     """Say that data have grown, where, and what to do."""
     place = data.source
-    if data.paths is not None:
-        file = data.paths[rows[0]]
+    files = data.paths or data.sounds
+    if files is not None:
+        file = files[rows[0]]
         found = (Path(part.where) for part in parts_of(info) if part.where)
         place = next((str(folder) for folder in found if file.is_relative_to(folder)), place)
     what = "item" if data.by_content else "row"

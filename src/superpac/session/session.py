@@ -361,10 +361,10 @@ class Session(AnswerBook):
         >>> from superpac.data import Dataset
         >>> from superpac.data.synthetic import make_subspaces
         >>> X, y = make_subspaces(20, 3, 2, 12, seed=0)
-        >>> session = Session.create(Dataset(X[:30]), Spec(3, affinity="tsc:q=4", dim=2))
-        >>> receipt = session.tell("different", (0, 29))
-        >>> session.add(X[30:]).count, session.progress()["items"], len(session.labels())
-        (6, 36, 36)
+        >>> session = Session.create(Dataset(X[:54]), Spec(3, affinity="tsc:q=4", dim=2))
+        >>> receipt = session.tell("different", (0, 53))
+        >>> session.add(X[54:]).count, session.progress()["items"], len(session.labels())
+        (6, 60, 60)
         """
         from superpac.session.adding import plan_addition
         from superpac.session.problem import build_problem, made_by_method

@@ -41,7 +41,11 @@ def find_or_create(
         if are_items_of(data, info):
             return store.open(info.id), True
         if names_beyond(data, info):
-            as_items_of(data, info)  # says how to add what is new
+            try:
+                as_items_of(data, info)
+            except InputError as error:  # it says how to add what is new
+                words = str(error).rstrip(".")
+                raise InputError(f"{words}, or begin a new session under another --name.") from None
     taken = {found.info.name for found in store.sessions()}
     wanted = name or data.name or "session"
     if name is not None and name in taken:
