@@ -115,6 +115,19 @@ def test_it_is_never_asked_to_check_itself_but_others_are():
     assert question.numbers.get("again") or ordered(question.i, question.j) in pairs
 
 
+def test_what_is_before_somebody_else_just_now_is_left_to_them():
+    session = begin("random")
+    first = session.ask()
+    session.log.lease((first.i, first.j), "Ada", 60)
+    asked = []
+    loop = AnswerLoop(session, asked.append, 1, annotator="judge", passes=True)
+    list(loop)
+    assert {asked[0].i, asked[0].j}.isdisjoint({first.i, first.j})
+    session.log.release((first.i, first.j), "Ada")
+    list(AnswerLoop(session, asked.append, 1, annotator="judge", passes=True))
+    assert asked[1] == first
+
+
 def test_people_are_asked_again_only_what_the_strategy_doubts():
     session = begin()
     list(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -139,10 +140,18 @@ class AnswerLoop:
         self.ended = BUDGET
 
     def _ask(self) -> Question | None:
-        """The session's question; for one who passes, the first that is theirs to answer."""
+        """The session's question; for one who passes, the first that is theirs to answer.
+
+        What is before somebody else just now is left to them, if there is anything else.
+        """
         if not self.passes:
             return self.session.ask()
-        return self.session.ask(by=self.annotator, left=frozenset(self.passed))
+        leases = self.session.log.leases()
+        held = {
+            item for one in leases if one.annotator != self.annotator for item in (one.i, one.j)
+        }
+        mine = partial(self.session.ask, by=self.annotator, left=frozenset(self.passed))
+        return mine(avoid=frozenset(held)) or mine()
 
     def _tell(self, answer: str, question: Question) -> bool:
         """Record an answer; False where others have answered the same meanwhile."""
