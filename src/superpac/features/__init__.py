@@ -1,0 +1,31 @@
+"""Things to vectors: photos, sentences and voices as points that clustering can work with.
+
+An encoder is a scikit-learn transformer, so ``make_pipeline(ImageFeatures(), TSC(20))`` takes a
+list of photos. Its library is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from superpac.features.base import Encoder
+    from superpac.features.pixels import PixelFeatures
+    from superpac.features.registry import make_encoder
+
+_HOMES = {
+    "Encoder": "base",
+    "PixelFeatures": "pixels",
+    "make_encoder": "registry",
+}
+
+__all__ = [
+    "Encoder",
+    "PixelFeatures",
+    "make_encoder",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'superpac.features' has no attribute {name!r}")
+    return getattr(import_module(f"superpac.features.{_HOMES[name]}"), name)

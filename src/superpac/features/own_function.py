@@ -1,0 +1,152 @@
+"""A person's own function as an encoder: ``module:function``, from a list of things to rows."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superpac.errors import DataError, InputError, SuperpacError
+from superpac.features.base import Encoder, digest, file_digest, short
+
+
+class FunctionFeatures(Encoder):
+    """Vectors from a function of a module.
+
+    The function gets a list of things - paths of images or sounds, or texts - and gives one row of
+    numbers for each. It is called from one thread. Its module may lie in the folder from which the
+    program was started.
+
+    Parameters
+    ----------
+    place : str
+        ``module:function``.
+    kind : {"image", "text", "sound"}
+        What is handed to it.
+    n_jobs : int or None
+        Ignored: who wrote the function did not say that it may run twice at once.
+
+    Examples
+    --------
+    >>> FunctionFeatures("statistics:mean").name
+    'statistics:mean'
+    """
+
+    batch: ClassVar[int] = 32
+
+    def __init__(self, place: str = "", kind: str = "image", *, n_jobs: int | None = 1) -> None:
+        self.place = place
+        self.kind = kind  # type: ignore[misc]
+        self.n_jobs = n_jobs
+
+    @property
+    def name(self) -> str:
+        """Text from which `make_encoder` makes this encoder."""
+        return self.place
+
+    @cached_property
+    def _function(self) -> Callable[[list[Any]], Any]:
+        return find_function(self.place)
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector; known once the function was called."""
+        if not hasattr(self, "_dimension"):
+            raise InputError(
+                f"How many numbers {self.place} gives is known once it was called; "
+                "transform things first."
+            )
+        return self._dimension
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the file that the function stands in: a changed function makes new vectors."""
+        module = sys.modules.get(self._function.__module__)
+        file = getattr(module, "__file__", None)
+        weights = file_digest(Path(file)) if file and Path(file).is_file() else None
+        return digest(encoder="function", place=self.place, kind=self.kind, weights=weights)
+
+    def transform_readable(self, X: Any, **options: Any) -> Any:
+        """As in every encoder; the first things say how many numbers there are."""
+        things = self._things(X)
+        if not things:
+            raise InputError(f"{self.place}: there is nothing to encode; give at least one thing.")
+        self._dimension = len(self._call(things[:1])[0])
+        saved, self.n_jobs = self.n_jobs, 1
+        try:
+            return super().transform_readable(X, **options)
+        finally:
+            self.n_jobs = saved
+
+    def _encode(self, batch: Sequence[Any]) -> NDArray:
+        rows = self._call(batch)
+        if rows.shape[1] != self._dimension:
+            raise InputError(
+                f"{self.place} gives {rows.shape[1]} numbers for {short(batch[0])} and "
+                f"{self._dimension} for others; give as many for each."
+            )
+        return rows
+
+    def _call(self, batch: Sequence[Any]) -> NDArray:
+        given = [str(thing) if isinstance(thing, Path) else thing for thing in batch]
+        try:
+            rows = np.asarray(self._function(given), dtype=np.float32)
+        except SuperpacError:
+            raise
+        except Exception as error:  # whatever a person's own function does
+            reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")
+            raise DataError(
+                f"{short(batch[0])}: {self.place} stopped with {type(error).__name__} ({reason}); "
+                "try the function on this thing alone."
+            ) from error
+        if rows.ndim != 2 or len(rows) != len(batch) or rows.shape[1] == 0:
+            raise InputError(
+                f"{self.place} must give one row of numbers for each of the {len(batch)} things "
+                f"it was handed; got shape {rows.shape}."
+            )
+        return rows
+
+
+def find_function(place: str) -> Callable[..., Any]:
+    """Import what ``module:function`` names; the folder that the program runs in counts, too.
+
+    Examples
+    --------
+    >>> find_function("math:sqrt")(9.0)
+    3.0
+    """
+    module_name, _, name = place.partition(":")
+    here = os.getcwd()
+    added = here not in sys.path and "" not in sys.path
+    if added:
+        sys.path.insert(0, here)
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise InputError(
+            f"{place}: the module {module_name!r} cannot be imported ({error}); write "
+            "module:function, and run the program in the folder of module.py."
+        ) from error
+    except Exception as error:  # the module's own mistakes
+        reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")
+        raise InputError(
+            f"{place}: {module_name} stopped with {type(error).__name__} ({reason}) while it was "
+            "imported; run it alone to see where."
+        ) from error
+    finally:
+        if added and here in sys.path:
+            sys.path.remove(here)
+    found = getattr(module, name, None)
+    if not callable(found):
+        functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
+        shown = ", ".join(functions[:8]) or "none"
+        raise InputError(f"{place}: {module_name} has no function {name!r}; its are: {shown}.")
+    return found

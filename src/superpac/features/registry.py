@@ -1,0 +1,91 @@
+"""Encoders by name: from a short text such as ``"image"`` or ``"onnx:net.onnx"`` to an encoder."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Any
+
+from superpac.errors import InputError
+from superpac.features.base import Encoder
+
+# name -> where the class is, and what it is for; imported when it is asked for
+ENCODERS = {
+    "pixels": ("pixels:PixelFeatures", "small, grey, aligned images"),
+}
+PREFIXES = {
+    "onnx": ("onnx_encoder:OnnxFeatures", "onnx:FILE"),
+}
+
+_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+def encoder_names() -> list[str]:
+    """Names of the encoders that come with superpac.
+
+    Examples
+    --------
+    >>> encoder_names()
+    ['pixels']
+    """
+    return list(ENCODERS)
+
+
+def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = None) -> Any:
+    """Give the encoder that a text stands for.
+
+    Parameters
+    ----------
+    what : str or transformer
+        A name (``"pixels"``), ``"onnx:FILE"``,
+        ``"module:function"``, or any scikit-learn transformer, which is given back.
+    kind : {"image", "text", "sound"}, optional
+        What the things are; only a function of one's own needs to be told.
+    n_jobs : int or None
+        Threads; None or -1 uses all cores.
+
+    Returns
+    -------
+    Encoder
+
+    Raises
+    ------
+    InputError
+        For anything else; the sentence lists what is allowed.
+
+    Examples
+    --------
+    >>> make_encoder("pixels")
+    PixelFeatures()
+    >>> make_encoder("magic")
+    Traceback (most recent call last):
+    superpac.errors.InputError: An encoder must be one of pixels, ...; got 'magic'.
+    """
+    if isinstance(what, Encoder) or hasattr(what, "transform"):
+        return what
+    if not isinstance(what, str):
+        raise _unknown(type(what).__name__)
+    text = what.strip()
+    if text in ENCODERS:
+        return _class(ENCODERS[text][0])(n_jobs=n_jobs)
+    prefix, _, rest = text.partition(":")
+    if prefix in PREFIXES and rest:
+        return _class(PREFIXES[prefix][0])(rest, n_jobs=n_jobs)
+    if _MODULE.fullmatch(text) and prefix not in PREFIXES:
+        from superpac.features.own_function import FunctionFeatures, find_function
+
+        find_function(text)  # a misspelt name is told before files are read
+        return FunctionFeatures(text, kind=kind or "image")
+    raise _unknown(repr(text[:80]))
+
+
+def _class(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(f"superpac.features.{module}"), name)
+
+
+def _unknown(got: str) -> InputError:
+    forms = ", ".join(form for _, form in PREFIXES.values())
+    return InputError(
+        f"An encoder must be one of {', '.join(ENCODERS)}, {forms} or module:function; got {got}."
+    )

@@ -1,0 +1,1 @@
+"""Published weights as ONNX, without the library that they were trained with."""
