@@ -7,5 +7,5 @@ compile() {
         --no-emit-index-url --no-annotate --custom-compile-command "make lock" --quiet
 }
 compile -o requirements/run.lock
-compile --extra research --extra dask --extra postgres --group test -c requirements/run.lock -o requirements/test.lock
+compile --extra research --extra dask --extra postgres --extra faces --group test -c requirements/run.lock -o requirements/test.lock
 compile --extra research --group bench -c requirements/run.lock -o requirements/bench.lock

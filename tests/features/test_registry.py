@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from superpac.errors import InputError
 from superpac.features.base import PLURALS, Encoder
-from superpac.features.registry import encoder_names, make_encoder
+from superpac.features.registry import DEFAULTS, ENCODERS, encoder_names, make_encoder
 
 
 @pytest.mark.parametrize("name", encoder_names())
@@ -22,6 +22,12 @@ def test_every_name_makes_an_encoder_that_says_so(name):
 @pytest.mark.parametrize("text", ["onnx:net.onnx"])
 def test_a_prefix_takes_what_stands_behind_it(text):
     assert make_encoder(text).name == text
+
+
+def test_defaults_take_the_kind_that_they_are_for():
+    for kind, name in DEFAULTS.items():
+        assert name in ENCODERS
+        assert make_encoder(name).kind == kind
 
 
 def test_a_transformer_is_given_back():

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superpac.features.base import Encoder
+    from superpac.features.image import ImageFeatures
     from superpac.features.pixels import PixelFeatures
     from superpac.features.registry import make_encoder
 
 _HOMES = {
     "Encoder": "base",
+    "ImageFeatures": "image",
     "PixelFeatures": "pixels",
     "make_encoder": "registry",
 }
 
 __all__ = [
     "Encoder",
+    "ImageFeatures",
     "PixelFeatures",
     "make_encoder",
 ]

@@ -11,11 +11,14 @@ from superpac.features.base import Encoder
 
 # name -> where the class is, and what it is for; imported when it is asked for
 ENCODERS = {
+    "image": ("image:ImageFeatures", "photos of things"),
     "pixels": ("pixels:PixelFeatures", "small, grey, aligned images"),
 }
 PREFIXES = {
     "onnx": ("onnx_encoder:OnnxFeatures", "onnx:FILE"),
 }
+DEFAULTS = {"image": "image"}
+"""Encoder that is taken for a kind of things where none is named."""
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -25,8 +28,8 @@ def encoder_names() -> list[str]:
 
     Examples
     --------
-    >>> encoder_names()
-    ['pixels']
+    >>> encoder_names()[:2]
+    ['image', 'pixels']
     """
     return list(ENCODERS)
 
@@ -37,8 +40,8 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     Parameters
     ----------
     what : str or transformer
-        A name (``"pixels"``), ``"onnx:FILE"``,
-        ``"module:function"``, or any scikit-learn transformer, which is given back.
+        A name (``"image"``, ``"pixels"``), ``"onnx:FILE"``, ``"module:function"``, or any
+        scikit-learn transformer, which is given back.
     kind : {"image", "text", "sound"}, optional
         What the things are; only a function of one's own needs to be told.
     n_jobs : int or None
@@ -59,7 +62,7 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     PixelFeatures()
     >>> make_encoder("magic")
     Traceback (most recent call last):
-    superpac.errors.InputError: An encoder must be one of pixels, ...; got 'magic'.
+    superpac.errors.InputError: An encoder must be one of image, pixels, ...; got 'magic'.
     """
     if isinstance(what, Encoder) or hasattr(what, "transform"):
         return what

