@@ -49,6 +49,10 @@ def pytest_configure(config: pytest.Config) -> None:
     kept = tempfile.TemporaryDirectory(prefix="superpac-cache-")
     os.environ["SUPERPAC_CACHE"] = kept.name
     config.add_cleanup(kept.cleanup)
+    # networks that a person fetched are not looked at, and none is left among them
+    models = tempfile.TemporaryDirectory(prefix="superpac-models-")
+    os.environ["SUPERPAC_MODELS"] = models.name
+    config.add_cleanup(models.cleanup)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

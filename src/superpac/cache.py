@@ -59,6 +59,9 @@ class DiskCache:
     limit : int, optional
         Bytes to keep in all. By default what SUPERPAC_CACHE_LIMIT says, such as ``500 MB``, else
         2 GB.
+    of_code : bool, default=True
+        Whether the versions and the code belong to every key. Without them a value outlives an
+        upgrade, so its key must name all that it depends on.
 
     Examples
     --------
@@ -74,7 +77,13 @@ class DiskCache:
     >>> folder.cleanup()
     """
 
-    def __init__(self, folder: str | Path | None = None, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | Path | None = None,
+        limit: int | None = None,
+        *,
+        of_code: bool = True,
+    ) -> None:
         if folder is None:
             folder = os.environ.get(FOLDER_SETTING)
         if folder is None:
@@ -82,6 +91,7 @@ class DiskCache:
         is_off = str(folder).strip().lower() in OFF
         self.folder = None if is_off else Path(folder).expanduser()
         self.limit = _limit_setting() if limit is None else limit
+        self.of_code = of_code
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Give what is kept under a key; None where nothing is, or nothing that can be read.
@@ -178,11 +188,21 @@ class DiskCache:
         """
         return CachePart(self, about)
 
-    @staticmethod
-    def _path(folder: Path, key: str) -> Path:
+    def lasting(self) -> DiskCache:
+        """The same folder for values whose keys name all that they depend on.
+
+        Examples
+        --------
+        >>> DiskCache("off").lasting().of_code
+        False
+        """
+        return DiskCache("off" if self.folder is None else self.folder, self.limit, of_code=False)
+
+    def _path(self, folder: Path, key: str) -> Path:
         """File of a key, whatever characters the key has."""
+        versions = _versions() if self.of_code else f"{_FORMAT}"
         # a key may hold a file name, and that need not be valid text
-        text = f"{_versions()}\n{key}".encode(errors="backslashreplace")
+        text = f"{versions}\n{key}".encode(errors="backslashreplace")
         return folder / _NAME.format(sha256(text).hexdigest())
 
     def _prune(self, folder: Path) -> None:

@@ -100,6 +100,14 @@ def read_words(path: Path, layout: Layout) -> list[list[str]]:
     return found[int(layout.header) :]
 
 
+def first_words(path: Path, layout: Layout) -> list[str]:
+    """Cells of the first row of values, as they are."""
+    rows = _rows(path, layout.delimiter)
+    for _ in range(int(layout.header)):
+        next(rows, None)
+    return next(rows, (0, []))[1]
+
+
 def _read_as(
     kind: type[int] | type[float], path: Path, layout: Layout, texts: Collection[int]
 ) -> tuple[NDArray, dict[int, list[str]]]:

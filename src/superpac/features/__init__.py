@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superpac.features.base import Encoder
+    from superpac.features.encode import encode
     from superpac.features.image import ImageFeatures
     from superpac.features.pixels import PixelFeatures
     from superpac.features.registry import make_encoder
@@ -17,6 +18,7 @@ _HOMES = {
     "Encoder": "base",
     "ImageFeatures": "image",
     "PixelFeatures": "pixels",
+    "encode": "encode",
     "make_encoder": "registry",
 }
 
@@ -24,6 +26,7 @@ __all__ = [
     "Encoder",
     "ImageFeatures",
     "PixelFeatures",
+    "encode",
     "make_encoder",
 ]
 

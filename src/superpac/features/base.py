@@ -34,6 +34,9 @@ class Encoder(TransformerMixin, BaseEstimator):
     batch: ClassVar[int] = 8
     """Things that are worked on at once: what is in memory is this many for each core."""
 
+    by_itself: ClassVar[bool] = True
+    """Whether a vector depends on its thing alone, so that it can be kept and used elsewhere."""
+
     n_jobs: int | None
 
     @property
