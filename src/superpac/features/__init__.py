@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from superpac.features.image import ImageFeatures
     from superpac.features.pixels import PixelFeatures
     from superpac.features.registry import make_encoder
+    from superpac.features.text import TextFeatures
+    from superpac.features.text_plain import PlainTextFeatures
 
 _HOMES = {
     "Encoder": "base",
     "ImageFeatures": "image",
     "PixelFeatures": "pixels",
+    "PlainTextFeatures": "text_plain",
+    "TextFeatures": "text",
     "encode": "encode",
     "make_encoder": "registry",
 }
@@ -26,6 +30,8 @@ __all__ = [
     "Encoder",
     "ImageFeatures",
     "PixelFeatures",
+    "PlainTextFeatures",
+    "TextFeatures",
     "encode",
     "make_encoder",
 ]

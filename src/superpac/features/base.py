@@ -37,6 +37,9 @@ class Encoder(TransformerMixin, BaseEstimator):
     by_itself: ClassVar[bool] = True
     """Whether a vector depends on its thing alone, so that it can be kept and used elsewhere."""
 
+    alone: ClassVar[bool] = False
+    """Whether it runs in one thread, since what does the work may have threads of its own."""
+
     n_jobs: int | None
 
     @property
@@ -116,10 +119,10 @@ class Encoder(TransformerMixin, BaseEstimator):
         vectors = np.zeros((len(things), self.dimension), dtype=np.float32)
         broken: dict[int, DataError | NotFoundError] = {}
 
-        def work(rows: range) -> int:
+        def work(rows: Sequence[int]) -> int:
             part = [things[k] for k in rows]
             try:
-                vectors[rows.start : rows.stop] = self._checked(part)
+                vectors[list(rows)] = self._checked(part)
             except (DataError, NotFoundError):
                 for k in rows:
                     try:
@@ -131,7 +134,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         parts = self._parts(things)
         done = 0
         progress(0, len(things))
-        for size in run_parts(work, parts, cores(self.n_jobs)):
+        for size in run_parts(work, parts, 1 if self.alone else cores(self.n_jobs)):
             done += size
             progress(done, len(things))
         return vectors, dict(sorted(broken.items()))
@@ -146,8 +149,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             )
         return rows
 
-    def _parts(self, things: Sequence[Any]) -> list[range]:
-        """Cut the rows into batches, none of them empty."""
+    def _parts(self, things: Sequence[Any]) -> Sequence[Sequence[int]]:
+        """Cut the row numbers into batches, none of them empty."""
         n = len(things)
         return [range(k, min(k + self.batch, n)) for k in range(0, n, self.batch)]
 

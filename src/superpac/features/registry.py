@@ -12,13 +12,14 @@ from superpac.features.base import Encoder
 # name -> where the class is, and what it is for; imported when it is asked for
 ENCODERS = {
     "image": ("image:ImageFeatures", "photos of things"),
+    "text": ("text:TextFeatures", "sentences, in English"),
     "text-plain": ("text_plain:PlainTextFeatures", "texts in any language, nothing to fetch"),
     "pixels": ("pixels:PixelFeatures", "small, grey, aligned images"),
 }
 PREFIXES = {
     "onnx": ("onnx_encoder:OnnxFeatures", "onnx:FILE"),
 }
-DEFAULTS = {"image": "image", "text": "text-plain"}
+DEFAULTS = {"image": "image", "text": "text"}
 """Encoder that is taken for a kind of things where none is named."""
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -30,7 +31,7 @@ def encoder_names() -> list[str]:
     Examples
     --------
     >>> encoder_names()[:2]
-    ['image', 'text-plain']
+    ['image', 'text']
     """
     return list(ENCODERS)
 
@@ -41,8 +42,9 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     Parameters
     ----------
     what : str or transformer
-        A name (``"image"``, ``"text-plain"``, ``"pixels"``), ``"onnx:FILE"``,
-        ``"module:function"``, or any scikit-learn transformer, which is given back.
+        A name (``"image"``, ``"text"``, ``"text-plain"``, ``"pixels"``),
+        ``"onnx:FILE"``, ``"module:function"``, or any
+        scikit-learn transformer, which is given back.
     kind : {"image", "text", "sound"}, optional
         What the things are; only a function of one's own needs to be told.
     n_jobs : int or None
@@ -63,7 +65,7 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     PixelFeatures()
     >>> make_encoder("magic")
     Traceback (most recent call last):
-    superpac.errors.InputError: An encoder must be one of image, text-plain, ...; got 'magic'.
+    superpac.errors.InputError: An encoder must be one of image, text, ...; got 'magic'.
     """
     if isinstance(what, Encoder) or hasattr(what, "transform"):
         return what

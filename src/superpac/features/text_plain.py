@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from superpac.errors import InputError
 from superpac.features.base import Encoder, digest, unit
+from superpac.system.threads import one_thread
 
 _LETTERS = (2, 4)
 
@@ -95,8 +96,10 @@ class PlainTextFeatures(Encoder):
         except ValueError as error:  # no text has a letter
             raise InputError("text-plain: all texts are empty; give some words.") from error
         size = min(int(self.size), *rows.shape)
-        # the same seed for all: a data set has one set of vectors
-        _, _, directions = randomized_svd(rows, size, n_iter=5, random_state=0)
+        # the same seed for all: a data set has one set of vectors. Two threads take twenty times
+        # the CPU of one on such small matrices.
+        with one_thread():
+            _, _, directions = randomized_svd(rows, size, n_iter=5, random_state=0)
         self.directions_ = directions.T.astype(np.float32)
         return self
 
