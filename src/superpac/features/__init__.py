@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from superpac.features.image import ImageFeatures
     from superpac.features.pixels import PixelFeatures
     from superpac.features.registry import make_encoder
+    from superpac.features.speaker import SpeakerFeatures
     from superpac.features.text import TextFeatures
     from superpac.features.text_plain import PlainTextFeatures
 
@@ -21,6 +22,7 @@ _HOMES = {
     "ImageFeatures": "image",
     "PixelFeatures": "pixels",
     "PlainTextFeatures": "text_plain",
+    "SpeakerFeatures": "speaker",
     "TextFeatures": "text",
     "encode": "encode",
     "make_encoder": "registry",
@@ -31,6 +33,7 @@ __all__ = [
     "ImageFeatures",
     "PixelFeatures",
     "PlainTextFeatures",
+    "SpeakerFeatures",
     "TextFeatures",
     "encode",
     "make_encoder",

@@ -131,6 +131,22 @@ MODELS = {
             },
             builder="minilm",
         ),
+        Model(
+            name="speaker",
+            title="Resemblyzer's voice encoder",
+            dimension=256,
+            licence="Apache 2.0",
+            origin="https://github.com/resemble-ai/Resemblyzer",
+            package="Resemblyzer",
+            version="0.1.4",
+            wheel="8f12eb2f1a9982d32e8db7856de754709b59c93a77bcf0ff536584b619a9dd1f",
+            size=15_747_704,
+            module="resemblyzer",
+            files={
+                "pretrained.pt": "39373b86598fa3da9fcddee6142382efe09777e8d37dc9c0561f41f0070f134e"
+            },
+            builder="voice_encoder",
+        ),
     )
 }
 

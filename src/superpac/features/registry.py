@@ -14,12 +14,13 @@ ENCODERS = {
     "image": ("image:ImageFeatures", "photos of things"),
     "text": ("text:TextFeatures", "sentences, in English"),
     "text-plain": ("text_plain:PlainTextFeatures", "texts in any language, nothing to fetch"),
+    "speaker": ("speaker:SpeakerFeatures", "who is speaking"),
     "pixels": ("pixels:PixelFeatures", "small, grey, aligned images"),
 }
 PREFIXES = {
     "onnx": ("onnx_encoder:OnnxFeatures", "onnx:FILE"),
 }
-DEFAULTS = {"image": "image", "text": "text"}
+DEFAULTS = {"image": "image", "text": "text", "sound": "speaker"}
 """Encoder that is taken for a kind of things where none is named."""
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
@@ -42,7 +43,7 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     Parameters
     ----------
     what : str or transformer
-        A name (``"image"``, ``"text"``, ``"text-plain"``, ``"pixels"``),
+        A name (``"image"``, ``"text"``, ``"text-plain"``, ``"speaker"``, ``"pixels"``),
         ``"onnx:FILE"``, ``"module:function"``, or any
         scikit-learn transformer, which is given back.
     kind : {"image", "text", "sound"}, optional
