@@ -19,7 +19,7 @@ def test_every_name_makes_an_encoder_that_says_so(name):
     assert encoder.n_jobs == 1
 
 
-@pytest.mark.parametrize("text", ["onnx:net.onnx"])
+@pytest.mark.parametrize("text", ["onnx:net.onnx", "timm:resnet18", "sentence:all-MiniLM-L6-v2"])
 def test_a_prefix_takes_what_stands_behind_it(text):
     assert make_encoder(text).name == text
 
@@ -35,7 +35,7 @@ def test_a_transformer_is_given_back():
     assert make_encoder(scaler) is scaler
 
 
-@pytest.mark.parametrize("what", ["", "magic", "onnx:", "a b:c", ":f", "m:", 5, None])
+@pytest.mark.parametrize("what", ["", "magic", "onnx:", "a b:c", ":f", "m:", 5, None, "timm:"])
 def test_anything_else_is_one_sentence_with_all_that_is_allowed(what):
     with pytest.raises(InputError, match="text-plain") as caught:
         make_encoder(what)

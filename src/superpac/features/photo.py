@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -42,21 +44,19 @@ def read_photo(path: Path, size: tuple[int, int], crop: str = "centre") -> NDArr
     [255, 0, 0]
     """
     height, width = size
-    with image_files.opened(path) as image, reading(path, "an image"):
-        # a JPEG decodes straight to a fraction of its size, no side of it smaller than asked for
-        image.draft("RGB", (max(size), max(size)))
-        turned = image_files.upright(image)
-        plain = _eight_bit(turned, path)
-        if crop == "squeeze":
-            drawn = plain.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=2.0)
-        else:
-            drawn = plain.resize(
-                (width, height),
-                Image.Resampling.BICUBIC,
-                box=_centre(plain.size, (width, height)),
-                reducing_gap=2.0,
-            )
+    with open_photo(path, max(size)) as plain, reading(path, "an image"):
+        box = None if crop == "squeeze" else _centre(plain.size, (width, height))
+        drawn = plain.resize((width, height), Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
         return np.asarray(drawn)
+
+
+@contextmanager
+def open_photo(path: Path, least: int) -> Iterator[Image.Image]:
+    """Open a photo upright and in RGB, neither side decoded to fewer than `least` pixels."""
+    with image_files.opened(path) as image, reading(path, "an image"):
+        # a JPEG decodes straight to a fraction of its size
+        image.draft("RGB", (least, least))
+        yield _eight_bit(image_files.upright(image), path)
 
 
 def _centre(have: tuple[int, int], want: tuple[int, int]) -> tuple[float, float, float, float]:

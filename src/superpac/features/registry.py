@@ -19,6 +19,8 @@ ENCODERS = {
 }
 PREFIXES = {
     "onnx": ("onnx_encoder:OnnxFeatures", "onnx:FILE"),
+    "timm": ("hubs:TimmFeatures", "timm:NAME"),
+    "sentence": ("hubs:SentenceFeatures", "sentence:NAME"),
 }
 DEFAULTS = {"image": "image", "text": "text", "sound": "speaker"}
 """Encoder that is taken for a kind of things where none is named."""
@@ -44,7 +46,7 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     ----------
     what : str or transformer
         A name (``"image"``, ``"text"``, ``"text-plain"``, ``"speaker"``, ``"pixels"``),
-        ``"onnx:FILE"``, ``"module:function"``, or any
+        ``"onnx:FILE"``, ``"timm:NAME"``, ``"sentence:NAME"``, ``"module:function"``, or any
         scikit-learn transformer, which is given back.
     kind : {"image", "text", "sound"}, optional
         What the things are; only a function of one's own needs to be told.
