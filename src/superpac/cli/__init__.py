@@ -53,6 +53,10 @@ COMMANDS = {
     "verify": ("sessions:verify", "Check a session's log, event by event."),
     "store": ("sessions:store_tools", "The file or database that sessions are kept in."),
     "data": ("data:app", "List, look at and import data."),
+    "features": (
+        "features:app",
+        "List encoders for photos, texts and voices, and fetch their networks.",
+    ),
     "simulate": (
         "simulate:simulate",
         "Answer DATA's questions from its true classes and report the error after each.",
