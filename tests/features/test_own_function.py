@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from superpac.cache import DiskCache
+from superpac.data.things import Things
 from superpac.errors import DataError, InputError
+from superpac.features.encode import encode
 from superpac.features.registry import make_encoder
 
 OWN = """
@@ -21,6 +24,9 @@ def breaks(texts):
     if "b" in texts:
         raise KeyError("b is not known")
     return [[1.0] for _ in texts]
+
+def cells(rows):
+    return [[float(cell) for cell in row] for row in rows]
 
 number = 5
 """
@@ -39,6 +45,13 @@ def test_a_function_beside_the_program_makes_vectors(own):
     encoder = make_encoder(f"{own}:lengths", kind="text")
     assert encoder.transform(["aa", "abc"] * 40).tolist() == [[2, 2], [3, 1]] * 40
     assert encoder.dimension == 2
+
+
+def test_rows_of_a_table_are_handed_over_as_cells(own, tmp_path):
+    things = Things("table", rows=(("1", "2"), ("3", "4"), ("1", "2")), columns=("a", "b"))
+    data = encode(things, f"{own}:cells", cache=DiskCache(tmp_path / "cache"))
+    assert data.X.tolist() == [[1, 2], [3, 4], [1, 2]]
+    assert data.features == f"{own}:cells"
 
 
 def test_the_fingerprint_is_that_of_the_file(own, tmp_path):

@@ -163,13 +163,15 @@ class Encoder(TransformerMixin, BaseEstimator):
                     f"The encoder {self.name} takes {PLURALS[self.kind]}; got "
                     f"{PLURALS.get(kind, kind)}. Name another encoder, or leave it out."
                 )
-            return list(_members(X, kind))
+            return list(members_of(X))
         if isinstance(X, (str, bytes, os.PathLike)) or not isinstance(X, Iterable):
             raise InputError(
                 f"The encoder {self.name} takes a list of {PLURALS[self.kind]}; "
                 f"got {type(X).__name__}. Put a single one into a list."
             )
         things = [x.item() if isinstance(x, np.generic) else x for x in X]
+        if self.kind == "table":
+            return things
         allowed = (str,) if self.kind == "text" else (str, os.PathLike)
         for thing in things:
             if not isinstance(thing, allowed):
@@ -300,10 +302,7 @@ def _read_once(encoder: Encoder) -> list[str]:
     return [n for n in kept if isinstance(getattr(type(encoder), n, None), cached_property)]
 
 
-def _members(items: Any, kind: str) -> Sequence[Any]:
-    """Texts or paths of a collection."""
-    if kind == "text":
-        return items.texts
-    if kind == "sound" and getattr(items, "sounds", None) is not None:
-        return items.sounds
-    return items.paths
+def members_of(things: Any) -> Sequence[Any]:
+    """Texts, rows or files of a collection, whichever its kind says."""
+    part = {"text": "texts", "table": "rows"}.get(things.kind, "paths")
+    return getattr(things, part)

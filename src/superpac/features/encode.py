@@ -9,6 +9,7 @@ slow to write again.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from superpac.data.dataset import Dataset
 from superpac.data.image_files import open_plain
 from superpac.data.things import Things
 from superpac.errors import DataError, InputError, NotFoundError
-from superpac.features.base import Encoder, Vectors, cores, run_parts
+from superpac.features.base import Encoder, Vectors, cores, members_of, run_parts
 from superpac.features.registry import DEFAULTS, make_encoder
 from superpac.system.progress import Progress, no_progress
 
@@ -99,8 +100,8 @@ def _named(things: Things, encoder: Any) -> Any:
 
 def _by_transformer(transformer: Any, things: Things) -> NDArray:
     """Vectors of any scikit-learn transformer, which sees all things at once."""
-    members = things.texts or things.rows or [str(path) for path in things.paths or ()]
-    rows = transformer.fit_transform(list(members))
+    members = [str(m) if isinstance(m, Path) else m for m in members_of(things)]
+    rows = transformer.fit_transform(members)
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
@@ -109,7 +110,7 @@ def _vectors(
 ) -> tuple[Vectors, dict[int, Exception]]:
     """Vectors of all things, each content once: from the cache where they are there."""
     encoder._things(things)  # the wrong kind is told before files are read
-    members: Sequence[Any] = things.texts if things.kind == "text" else things.paths  # type: ignore[assignment]
+    members = members_of(things)
     marks, broken = _contents(members, cores(encoder.n_jobs))
     rows: dict[str, list[int]] = defaultdict(list)
     for row, mark in enumerate(marks):
@@ -124,7 +125,7 @@ def _vectors(
         # ever more at once: what is interrupted loses at most half, and shelves are written rarely
         now = missing[begun : begun + max(_AT_ONCE, begun)]
         made, unreadable = encoder.transform_readable(
-            _same_kind(encoder, [members[rows[mark][0]] for mark in now]),
+            things.subset([rows[mark][0] for mark in now]),
             progress=lambda d, _, before=done + begun: progress(before + d, total),  # type: ignore[misc]
         )
         new = {mark: made[k] for k, mark in enumerate(now) if k not in unreadable}
@@ -139,13 +140,6 @@ def _vectors(
     for mark, vector in found.items():
         vectors[rows[mark]] = vector
     return vectors, dict(sorted(broken.items()))
-
-
-def _same_kind(encoder: Encoder, members: list[Any]) -> Any:
-    """Part of a collection, paths as they are: they were resolved when the folder was read."""
-    if encoder.kind == "text":
-        return Things("text", texts=tuple(members))
-    return Things(encoder.kind, paths=tuple(members))  # type: ignore[arg-type]
 
 
 def _contents(members: Sequence[Any], threads: int) -> tuple[list[str], dict[int, Exception]]:
@@ -168,16 +162,17 @@ def _contents(members: Sequence[Any], threads: int) -> tuple[list[str], dict[int
     return marks, broken
 
 
-def content_mark(thing: str | Path) -> str:
-    """Short hash of a text, or of what a file holds.
+def content_mark(thing: str | Path | Sequence[str]) -> str:
+    """Short hash of a text, of what a file holds, or of the cells of a row.
 
     Examples
     --------
     >>> len(content_mark("a cat")), content_mark("a cat") == content_mark("a dog")
     (32, False)
     """
-    if isinstance(thing, str):
-        return hashlib.sha256(thing.encode(errors="surrogatepass")).hexdigest()[:_HASH]
+    if not isinstance(thing, Path):
+        text = thing if isinstance(thing, str) else json.dumps(list(thing))
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_HASH]
     with open_plain(thing) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:_HASH]  # type: ignore[arg-type]
 
