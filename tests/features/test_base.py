@@ -130,8 +130,9 @@ def test_a_collection_must_be_of_the_encoders_kind(tmp_path):
 def test_as_many_threads_as_asked_for_and_allowed():
     assert cores(1) == 1
     assert 1 <= cores(100) == cores(None) == cores(-1)
-    with pytest.raises(InputError, match="n_jobs"):
-        cores(0)
+    for wrong in (0, -2, "two", 1.5):
+        with pytest.raises(InputError, match="n_jobs"):
+            cores(wrong)
 
 
 def test_parts_run_at_the_same_time_and_an_error_stops_the_rest():

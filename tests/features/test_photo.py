@@ -44,18 +44,20 @@ def test_the_middle_is_cut_out_and_all_of_it_is_squeezed(tmp_path):
 
 
 @pytest.mark.parametrize("tag", range(1, 9))
-def test_a_photo_is_turned_as_its_camera_says(tmp_path, tag):
+@pytest.mark.parametrize("suffix", ["png", "jpg"])
+def test_a_photo_is_turned_as_its_camera_says(tmp_path, tag, suffix):
     # what the camera did to the picture, as the definition of the tag has it
     done = {2: 0, 3: 3, 4: 1, 5: 5, 6: 2, 7: 6, 8: 4}
-    upright = halves(64, 48)
+    upright = halves(640, 480)
     stored = upright.transpose(Image.Transpose(done[tag])) if tag > 1 else upright
     exif = Image.Exif()
     exif[0x0112] = tag
-    path = tmp_path / "turned.png"
+    path = tmp_path / f"turned.{suffix}"
     stored.save(path, exif=exif)
     plain = tmp_path / "plain.png"
     upright.save(plain)
-    assert (read_photo(path, (24, 24)) == read_photo(plain, (24, 24))).all()
+    difference = read_photo(path, (24, 24)).astype(int) - read_photo(plain, (24, 24))
+    assert np.abs(difference).mean() <= (0 if suffix == "png" else 3)
 
 
 def test_a_large_jpeg_gives_what_the_whole_of_it_gives(tmp_path):

@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -134,9 +135,11 @@ class Encoder(TransformerMixin, BaseEstimator):
         parts = self._parts(things)
         done = 0
         progress(0, len(things))
-        for size in run_parts(work, parts, 1 if self.alone else cores(self.n_jobs)):
-            done += size
-            progress(done, len(things))
+        threads = 1 if self.alone else cores(self.n_jobs)
+        with closing(run_parts(work, parts, threads)) as sizes:
+            for size in sizes:
+                done += size
+                progress(done, len(things))
         return vectors, dict(sorted(broken.items()))
 
     def _checked(self, part: Sequence[Any]) -> NDArray:
@@ -228,13 +231,15 @@ def cores(n_jobs: int | None) -> int:
     available = there or 1
     if n_jobs is None or n_jobs == -1:
         return available
-    if n_jobs < 1:
-        raise InputError(f"n_jobs must be None, -1 or a positive integer; got {n_jobs}.")
-    return min(n_jobs, available)
+    if not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
+        raise InputError(f"n_jobs must be None, -1 or a positive integer; got {n_jobs!r}.")
+    return min(int(n_jobs), available)
 
 
-def run_parts(work: Any, parts: Iterable[Any], threads: int) -> Iterable[Any]:
-    """Give results as they come; whatever is raised, here or by `work`, stops what has not begun.
+def run_parts(
+    work: Callable[[Any], Any], parts: Iterable[Any], threads: int
+) -> Generator[Any, None, None]:
+    """Give results as they come; where it ends early, what has not begun is not done.
 
     Examples
     --------
@@ -245,13 +250,12 @@ def run_parts(work: Any, parts: Iterable[Any], threads: int) -> Iterable[Any]:
         for part in parts:
             yield work(part)
         return
-    waiting = iter(parts)
-    with ThreadPoolExecutor(threads) as pool:
-        running: set[Future[Any]] = set()
-        # two tasks a thread, not all at once: an error or Ctrl+C then has little to wait for
-        for part in waiting:
+    pool = ThreadPoolExecutor(threads)
+    running: set[Future[Any]] = set()
+    try:
+        for part in parts:
             running.add(pool.submit(work, part))
-            if len(running) >= 2 * threads:
+            if len(running) >= 2 * threads:  # so that none has to wait for the next
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 for each in done:
                     yield each.result()
@@ -259,6 +263,8 @@ def run_parts(work: Any, parts: Iterable[Any], threads: int) -> Iterable[Any]:
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for each in done:
                 yield each.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def digest(**facts: Any) -> str:
