@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from superpac.affinity import TSC
+from superpac.data import Dataset
 from superpac.errors import DataError, InputError, NotFoundError
 from superpac.features.base import Encoder, cores, run_parts
 from superpac.features.pixels import PixelFeatures
@@ -125,6 +126,14 @@ def test_a_collection_must_be_of_the_encoders_kind(tmp_path):
     with pytest.raises(InputError, match="takes texts; got images"):
         Lengths().transform(photos)
     assert len(Lengths().transform(SimpleNamespace(kind="text", texts=("a", "b")))) == 2
+
+
+def test_a_data_set_is_encoded_by_what_it_shows(tmp_path):
+    files = tuple(paint(tmp_path, 2))
+    shown = Dataset(np.eye(2), kind="image", paths=files)
+    assert (PixelFeatures(size=9).transform(shown) == PixelFeatures(size=9).transform(files)).all()
+    with pytest.raises(InputError, match="numbers only"):
+        PixelFeatures().transform(Dataset(np.eye(4), image_shape=(2, 2)))
 
 
 def test_as_many_threads_as_asked_for_and_allowed():

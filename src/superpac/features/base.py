@@ -309,6 +309,14 @@ def _read_once(encoder: Encoder) -> list[str]:
 
 
 def members_of(things: Any) -> Sequence[Any]:
-    """Texts, rows or files of a collection, whichever its kind says."""
-    part = {"text": "texts", "table": "rows"}.get(things.kind, "paths")
-    return getattr(things, part)
+    """Texts, rows or files of a collection, or of a data set, whichever its kind says."""
+    part = {"text": "texts", "table": "rows", "sound": "sounds"}.get(things.kind, "paths")
+    found = getattr(things, part, None)
+    if found is None:
+        found = getattr(things, "paths", None)
+    if found is None:
+        raise InputError(
+            f"{things!r} has numbers only, and no {PLURALS.get(things.kind, 'things')} to encode; "
+            "give the files or texts themselves."
+        )
+    return found

@@ -15,6 +15,8 @@ from superpac.features.base import Encoder, digest, unit
 from superpac.features.models import MODELS, kept_file, load_network
 from superpac.features.onnx_encoder import open_network
 
+_PIECES_AT_ONCE = 32
+
 
 class SpeakerFeatures(Encoder):
     """Who is speaking, as 256 numbers: Resemblyzer's voice encoder.
@@ -73,8 +75,14 @@ class SpeakerFeatures(Encoder):
         self._network  # noqa: B018
 
     def _encode(self, batch: Sequence[Path]) -> NDArray:
+        """Average over the pieces of each recording; a few dozen pieces are computed at once."""
         pieces = [speech.mel_pieces(speech.read_speech(path)) for path in batch]
+        together = [piece for each in pieces for piece in each]
+        vectors = np.concatenate(
+            [
+                self._network.run(None, {"mels": np.stack(together[k : k + _PIECES_AT_ONCE])})[0]
+                for k in range(0, len(together), _PIECES_AT_ONCE)
+            ]
+        )
         ends = np.cumsum([len(each) for each in pieces])
-        (vectors,) = self._network.run(None, {"mels": np.concatenate(pieces)})
-        parts = np.split(vectors, ends[:-1])
-        return unit(np.stack([part.mean(axis=0) for part in parts]))
+        return unit(np.stack([part.mean(axis=0) for part in np.split(vectors, ends[:-1])]))

@@ -25,6 +25,7 @@ VOLUME = -30.0
 
 _WINDOW, _HOP = 400, 160
 _FILTER_LENGTH = 201  # frequencies of a window of 400 samples
+_FRAMES_AT_ONCE = 4096
 _PART_STEP = 77  # frames from one piece to the next: 1.3 pieces a second
 _COVERAGE = 0.75  # share of the last piece that must be there
 _PAUSE_WINDOW = 480  # 30 ms
@@ -50,13 +51,13 @@ def read_speech(path: Path) -> NDArray[np.float32]:
         Where it cannot be read, or nothing is to be heard.
     """
     sound = read_sound(path)
-    samples = sound.samples.astype(np.float64)
+    samples = sound.samples
     if not np.abs(samples).max(initial=0.0) > 1e-5:
         raise DataError(f"{path}: nothing is to be heard; remove it.")
     if sound.rate != RATE:
         shared = gcd(RATE, sound.rate)
         samples = resample_poly(samples, RATE // shared, sound.rate // shared)
-    return without_pauses(louder(samples)).astype(np.float32)
+    return without_pauses(louder(samples)).astype(np.float32, copy=False)
 
 
 def louder(samples: NDArray) -> NDArray:
@@ -67,8 +68,9 @@ def louder(samples: NDArray) -> NDArray:
     >>> bool(np.isclose(np.sqrt(np.mean(louder(np.full(9, 1e-4)) ** 2)), 10 ** (VOLUME / 20)))
     True
     """
-    level = 20 * np.log10(np.sqrt(np.mean(samples**2)) + 1e-12)
-    return samples * 10 ** (max(VOLUME - level, 0.0) / 20)
+    level = 20 * np.log10(np.sqrt(np.mean(samples**2, dtype=np.float64)) + 1e-12)
+    # a plain number keeps samples of 32 bits what they are
+    return samples * float(10 ** (max(VOLUME - level, 0.0) / 20))
 
 
 def without_pauses(samples: NDArray) -> NDArray:
@@ -83,18 +85,18 @@ def without_pauses(samples: NDArray) -> NDArray:
     return samples if reach.all() else windows[reach].reshape(-1)
 
 
-def mel_pieces(samples: NDArray) -> NDArray[np.float32]:
+def mel_pieces(samples: NDArray) -> list[NDArray[np.float32]]:
     """Cut speech into overlapping pieces of 1.6 seconds, each as a mel spectrogram.
 
     Returns
     -------
-    ndarray of float32, shape (pieces, 160, 40)
-        At least one; silence is added where it is too short.
+    list of ndarray of float32, shape (160, 40)
+        At least one; silence is added where it is too short. They share their memory.
 
     Examples
     --------
-    >>> mel_pieces(np.ones(16_000)).shape
-    (1, 160, 40)
+    >>> [piece.shape for piece in mel_pieces(np.ones(16_000))]
+    [(160, 40)]
     """
     frames = int(np.ceil((len(samples) + 1) / _HOP))
     starts = list(range(0, max(1, frames - FRAMES + _PART_STEP + 1), _PART_STEP))
@@ -103,16 +105,21 @@ def mel_pieces(samples: NDArray) -> NDArray[np.float32]:
         starts.pop()
     length = max(len(samples), (starts[-1] + FRAMES) * _HOP)
     mels = mel_spectrogram(np.pad(samples, (0, length - len(samples))))
-    return np.stack([mels[k : k + FRAMES] for k in starts])
+    return [mels[k : k + FRAMES] for k in starts]
 
 
 def mel_spectrogram(samples: NDArray) -> NDArray[np.float32]:
     """Power in 40 bands of the mel scale, every 10 ms; shape (1 + samples // 160, 40)."""
-    padded = np.pad(np.asarray(samples, dtype=np.float64), _WINDOW // 2)
+    padded = np.pad(samples, _WINDOW // 2)
     windows = np.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[::_HOP]
     # a periodic Hann window: a symmetric one of one sample more, the last left out
-    power = np.abs(np.fft.rfft(windows * np.hanning(_WINDOW + 1)[:-1], axis=1)) ** 2
-    return (power @ mel_filters().T).astype(np.float32)
+    hann = np.hanning(_WINDOW + 1)[:-1]
+    mels = np.empty((len(windows), CHANNELS), dtype=np.float32)
+    for k in range(0, len(windows), _FRAMES_AT_ONCE):  # of a long one, all at once are a gigabyte
+        part = slice(k, k + _FRAMES_AT_ONCE)
+        power = np.abs(np.fft.rfft(windows[part] * hann, axis=1)) ** 2
+        mels[part] = power @ mel_filters().T
+    return mels
 
 
 @cache
