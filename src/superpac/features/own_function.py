@@ -1,13 +1,10 @@
-"""A person's own function as an encoder: ``module:function``, from a list of things to rows."""
+"""A person's own function as an encoder, from a list of things to rows of numbers."""
 
 from __future__ import annotations
 
 import inspect
-import os
-import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,19 +13,19 @@ from numpy.typing import NDArray
 
 from superpac.errors import DataError, InputError, SuperpacError
 from superpac.features.base import Encoder, digest, file_digest, short
+from superpac.system.named_function import load_function
 
 
 class FunctionFeatures(Encoder):
     """Vectors from a function of a module.
 
     The function gets a list of things - paths of images or sounds, or texts - and gives one row of
-    numbers for each. It is called from one thread. Its module may lie in the folder from which the
-    program was started.
+    numbers for each. It is called from one thread.
 
     Parameters
     ----------
     place : str
-        ``module:function``.
+        ``module:function`` or ``file.py:function``.
     kind : {"image", "text", "sound"}
         What is handed to it.
     n_jobs : int or None
@@ -55,7 +52,7 @@ class FunctionFeatures(Encoder):
 
     @cached_property
     def _function(self) -> Callable[[list[Any]], Any]:
-        return find_function(self.place)
+        return load_function(self.place)
 
     @property
     def dimension(self) -> int:
@@ -70,8 +67,10 @@ class FunctionFeatures(Encoder):
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the file that the function stands in: a changed function makes new vectors."""
-        module = sys.modules.get(self._function.__module__)
-        file = getattr(module, "__file__", None)
+        try:
+            file = inspect.getsourcefile(self._function)
+        except TypeError:  # compiled, or an object that can be called
+            file = None
         weights = file_digest(Path(file)) if file and Path(file).is_file() else None
         return digest(encoder="function", place=self.place, kind=self.kind, weights=weights)
 
@@ -110,40 +109,3 @@ class FunctionFeatures(Encoder):
                 f"it was handed; got shape {rows.shape}."
             )
         return rows
-
-
-def find_function(place: str) -> Callable[..., Any]:
-    """Import what ``module:function`` names; the folder that the program runs in counts, too.
-
-    Examples
-    --------
-    >>> find_function("math:sqrt")(9.0)
-    3.0
-    """
-    module_name, _, name = place.partition(":")
-    here = os.getcwd()
-    added = here not in sys.path and "" not in sys.path
-    if added:
-        sys.path.insert(0, here)
-    try:
-        module = import_module(module_name)
-    except ImportError as error:
-        raise InputError(
-            f"{place}: the module {module_name!r} cannot be imported ({error}); write "
-            "module:function, and run the program in the folder of module.py."
-        ) from error
-    except Exception as error:  # the module's own mistakes
-        reason = (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(".")
-        raise InputError(
-            f"{place}: {module_name} stopped with {type(error).__name__} ({reason}) while it was "
-            "imported; run it alone to see where."
-        ) from error
-    finally:
-        if added and here in sys.path:
-            sys.path.remove(here)
-    found = getattr(module, name, None)
-    if not callable(found):
-        functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
-        shown = ", ".join(functions[:8]) or "none"
-        raise InputError(f"{place}: {module_name} has no function {name!r}; its are: {shown}.")
-    return found

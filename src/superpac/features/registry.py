@@ -8,6 +8,7 @@ from typing import Any
 
 from superpac.errors import InputError
 from superpac.features.base import Encoder
+from superpac.system.named_function import load_function
 
 # name -> where the class is, and what it is for; imported when it is asked for
 ENCODERS = {
@@ -25,7 +26,7 @@ PREFIXES = {
 DEFAULTS = {"image": "image", "text": "text", "sound": "speaker"}
 """Encoder that is taken for a kind of things where none is named."""
 
-_MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+_FUNCTION = re.compile(r"(.+\.py|[^\W\d]\w*(\.[^\W\d]\w*)*):[^\W\d]\w*")
 
 
 def encoder_names() -> list[str]:
@@ -80,10 +81,10 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     prefix, _, rest = text.partition(":")
     if prefix in PREFIXES and rest:
         return _class(PREFIXES[prefix][0])(rest, n_jobs=n_jobs)
-    if _MODULE.fullmatch(text) and prefix not in PREFIXES:
-        from superpac.features.own_function import FunctionFeatures, find_function
+    if _FUNCTION.fullmatch(text) and prefix not in PREFIXES:
+        from superpac.features.own_function import FunctionFeatures
 
-        find_function(text)  # a misspelt name is told before files are read
+        load_function(text)  # a misspelt name is told before files are read
         return FunctionFeatures(text, kind=kind or "image")
     raise _unknown(repr(text[:80]))
 
