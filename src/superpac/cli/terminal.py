@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from superpac.session.session import Session
 
 WIDTH = 32
+_LETTERS = 600  # of a text: two of them fill a terminal
 ANSWERS = {"s": "same", "d": "different", "u": "unsure"}
 ACTS = {"k": "skip", "z": "undo", "q": "quit"}
 
@@ -102,9 +103,11 @@ def pair(items: Dataset, i: int, j: int) -> RenderableType:
 
 
 def _card(items: Dataset, i: int) -> RenderableType:
-    """Draw an item as rows of text where it is a table row, as a picture elsewhere."""
+    """Draw an item as its words, or as rows where it is one of a table, as a picture elsewhere."""
     from rich.table import Table
 
+    if items.kind == "text" and items.texts is not None:
+        return common.plain(items.texts[i][:_LETTERS])
     if items.kind != "table":
         return _picture(items, i)
     table = Table.grid(padding=(0, 2))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from superpac.answers.history import History
 from superpac.answers.state import State
 from superpac.array_types import IntArray
-from superpac.errors import InputError
+from superpac.errors import InputError, SuperpacError
 from superpac.system.atomic_files import output_folder, write_whole
 from superpac.system.optional import is_installed, require
 from superpac.system.safe_text import encodable
@@ -95,7 +95,7 @@ def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
 
 
 def table(session: Labelled) -> dict[str, list[Any]]:
-    """Columns with one entry per item: cluster, its name, whether answers settle its group."""
+    """Columns with one entry per item: cluster, its name, whether answers settle it; its text."""
     labels = session.labels()
     names = cluster_names(session, labels)
     return {
@@ -104,6 +104,7 @@ def table(session: Labelled) -> dict[str, list[Any]]:
         "name": [names.get(int(c), "") for c in labels],
         "settled": session.state.settled.tolist(),
         "set_aside": [i in session.state.bad for i in range(len(session.data))],
+        **({} if session.data.texts is None else {"text": list(session.data.texts)}),
     }
 
 
@@ -195,13 +196,12 @@ def as_coco(session: Labelled) -> bytes:
     """
     data, labels = session.data, session.labels()
     names = cluster_names(session, labels)
-    shape = data.image_shape or (0, 0)
     images, marks = [], []
     for i, name in enumerate(data.ids):
         if i in session.state.bad:
             continue
         place = str(name) if data.paths is None else encodable(str(data.paths[i]))
-        height, width = (int(s) for s in shape[:2])
+        height, width = _height_and_width(data, i)
         images.append({"id": i, "file_name": place, "height": height, "width": width})
         mark = {"id": i + 1, "image_id": i, "category_id": int(labels[i]), "iscrowd": 0}
         marks.append({**mark, "bbox": [0, 0, width, height], "area": width * height})
@@ -212,6 +212,21 @@ def as_coco(session: Labelled) -> bytes:
     info = {"description": f"Clusters of {data.name}", "version": "1.0"}
     whole = {"info": info, "images": images, "categories": groups, "annotations": marks}
     return json.dumps(whole, ensure_ascii=False).encode()
+
+
+def _height_and_width(data: Dataset, item: int) -> tuple[int, int]:
+    """Of an image, by its file where points are vectors and not pixels; (0, 0) of other items."""
+    if data.image_shape is not None:
+        return int(data.image_shape[0]), int(data.image_shape[1])
+    if data.kind != "image" or data.paths is None:
+        return 0, 0
+    from superpac.data.image_files import opened, upright_size
+
+    try:
+        with opened(data.paths[item], data.limit_pixels) as image:
+            return upright_size(image)
+    except SuperpacError:  # gone since: the cluster is known all the same
+        return 0, 0
 
 
 FORMATS: dict[str, Callable[[Labelled], bytes]] = {
@@ -241,10 +256,10 @@ def folder_names(session: Labelled) -> list[tuple[int, str]]:
     for i, name in enumerate(session.data.ids):
         if i in session.state.bad:
             continue
-        paths = session.data.paths
+        paths = _files(session.data)
         # an id may be a path of any system; a backslash in a file's own name is no separator
         last = (str(name).replace("\\", "/") if paths is None else str(name)).split("/")[-1]
-        suffix = ".png" if paths is None else ""
+        suffix = "" if paths is not None else ".txt" if session.data.kind == "text" else ".png"
         stem = file_name(last)
         place = f"{folders[int(labels[i])]}/{stem}{suffix}"
         if place.lower() in used:
@@ -259,7 +274,8 @@ def write_folders(
 ) -> Path:
     """Write a folder for each cluster with its items as links or copies.
 
-    Items that are not files of their own are written as PNG. Nothing that exists is overwritten.
+    Items that are not files of their own are written as PNG, texts as text. Nothing that exists is
+    overwritten.
 
     Parameters
     ----------
@@ -278,7 +294,7 @@ def write_folders(
         raise InputError(f"Items are written as 'link' or 'copy'. Got {how!r} instead.")
     from superpac.data.image_files import open_plain
 
-    paths = session.data.paths
+    paths = _files(session.data)
     with output_folder(path) as root:
         for i, place in folder_names(session):
             target = root / place
@@ -294,16 +310,24 @@ def write_folders(
     return Path(path)
 
 
+def _files(data: Dataset) -> tuple[Path, ...] | None:
+    """Files that the items are."""
+    return data.sounds if data.kind == "sound" else data.paths
+
+
 def _copy(data: Dataset, item: int, target: IO[bytes]) -> None:
-    """Write an item's own file, or the picture of an item that has none."""
-    if data.paths is None:
+    """Write an item's own file, or the words or the picture of an item that has none."""
+    files = _files(data)
+    if data.kind == "text" and data.texts is not None:
+        target.write(data.texts[item].encode() + b"\n")
+    elif files is None:
         picture = io.BytesIO()  # a zip is written from the front to the back, a PNG is not
         data.draw(item).save(picture, "PNG")
         target.write(picture.getvalue())
     else:
         from superpac.data.image_files import open_plain
 
-        with open_plain(data.paths[item]) as file:
+        with open_plain(files[item]) as file:
             shutil.copyfileobj(file, target)
 
 

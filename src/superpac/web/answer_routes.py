@@ -22,8 +22,7 @@ from superpac.web.workspace import Workspace
 
 
 def _card(service: LabelService, item: int) -> schemas.Card:
-    rows = service.data.describe(item)[:60] if service.data.kind == "table" else []
-    return schemas.Card(item=item, id=str(service.data.ids[item]), rows=rows)
+    return schemas.Card(**page_views.card(service.data, item))
 
 
 def _question(service: LabelService, asked: OpenQuestion | None) -> schemas.Question | None:

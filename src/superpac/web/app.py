@@ -31,7 +31,8 @@ from superpac.store.failures import crowded, is_crowded
 from superpac.system.safe_text import encodable
 from superpac.web import answer_routes, schemas, view_routes
 from superpac.web.own_threads import in_looking_threads
-from superpac.web.thumbnails import SIZES
+from superpac.web.sounds import asked_part
+from superpac.web.thumbnails import SIZES, picture_kind
 from superpac.web.workspace import Workspace
 
 STATIC = {
@@ -88,6 +89,7 @@ def create_app(workspace: Workspace) -> FastAPI:
     )
     _errors(app)
     _page(app, workspace)
+    _media(app, workspace)
     app.include_router(answer_routes.router(workspace))
     app.include_router(view_routes.router(workspace))
     return app
@@ -175,20 +177,60 @@ def _page(app: FastAPI, workspace: Workspace) -> None:
         kind = STATIC[_ending(name)]
         return Response(content[name], media_type=kind, headers={"cache-control": KEEP})
 
+
+def _media(app: FastAPI, workspace: Workspace) -> None:
+    def check(item: int) -> None:
+        if not 0 <= item < len(workspace.data):
+            raise NotFoundError(
+                f"There is no item {item}; items are numbered 0 to {len(workspace.data) - 1}."
+            )
+
     @app.get(
         "/picture/{item}",
         response_class=Response,
-        responses={200: {"content": {"image/png": {}}, "description": "The item, drawn here"}},
+        responses={
+            200: {
+                "content": {"image/png": {}, "image/jpeg": {}},
+                "description": "The item, drawn here",
+            }
+        },
     )
     async def picture(item: int, size: Annotated[int, Query()] = 320) -> Response:
         """Picture of an item."""
         if size not in SIZES:
             raise InputError(f"size must be one of {', '.join(map(str, SIZES))}; got {size}.")
-        if not 0 <= item < len(workspace.data):
-            raise NotFoundError(
-                f"There is no item {item}; items are numbered 0 to {len(workspace.data) - 1}."
-            )
+        check(item)
         found = workspace.pictures.held(item, size)
         if found is None:
-            found = await in_looking_threads(workspace.pictures.png)(item, size)
-        return Response(found, media_type="image/png", headers={"cache-control": KEEP})
+            found = await in_looking_threads(workspace.pictures.draw)(item, size)
+        return Response(found, media_type=picture_kind(found), headers={"cache-control": KEEP})
+
+    @app.get(
+        "/sound/{item}",
+        response_class=Response,
+        responses={
+            200: {"content": {"audio/wav": {}}, "description": "The item, decoded here"},
+            206: {"content": {"audio/wav": {}}, "description": "The part that was asked for"},
+            416: {"model": schemas.Problem, "description": "The sound is shorter"},
+        },
+    )
+    async def sound(item: int, request: Request) -> Response:
+        """Sound of an item, whole or the part that a Range header asks for."""
+        check(item)
+        found = workspace.sounds.held(item)
+        if found is None:
+            found = await in_looking_threads(workspace.sounds.wav)(item)
+        size = len(found)
+        headers = {"cache-control": KEEP, "accept-ranges": "bytes"}
+        asked = request.headers.get("range")
+        part = asked_part(asked, size)
+        if part is None:
+            raise HTTPException(
+                416, f"The sound has {size} bytes.", {"content-range": f"bytes */{size}"}
+            )
+        start, end = part
+        whole = end - start == size
+        if not whole:
+            headers["content-range"] = f"bytes {start}-{end - 1}/{size}"
+        body = found if whole else found[start:end]
+        return Response(body, 200 if whole else 206, headers, media_type="audio/wav")

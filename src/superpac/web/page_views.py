@@ -11,6 +11,7 @@ from superpac.answers.acts import SECOND, WITHDRAWN
 from superpac.answers.history import UNDOABLE
 from superpac.answers.links import describe
 from superpac.answers.reliability import Reliability
+from superpac.data import Dataset
 from superpac.errors import InputError, NotReadyError
 from superpac.session.exports import cluster_names
 from superpac.session.suspects import find_suspects
@@ -18,11 +19,42 @@ from superpac.web.second_opinions import withdrawn_opinions
 from superpac.web.service import LabelService
 from superpac.web.worker import Model
 
+ROWS = 60  # of a table that are shown
+LETTERS = 20_000  # of a text that are shown
+BRIEF = 140  # letters of an item in a list
+
 
 def _model(service: LabelService) -> Model:
     """Newest model, or a sentence where there is none yet."""
     service.model()
     return service.session.current_model()
+
+
+def card(data: Dataset, item: int) -> dict[str, Any]:
+    """An item as it is shown: its name, and its values or words where it is no picture."""
+    text = data.texts[item] if data.kind == "text" and data.texts is not None else ""
+    return {
+        "item": item,
+        "id": str(data.ids[item]),
+        "rows": data.describe(item)[:ROWS] if data.kind == "table" else [],
+        "text": text if len(text) <= LETTERS else text[:LETTERS] + "…",
+    }
+
+
+def brief(data: Dataset, item: int) -> str:
+    """An item in a few words, for lists; empty where its picture says more.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> brief(Dataset([[1.5, 2]], columns=("width", "height")), 0)
+    'width 1.5 · height 2'
+    """
+    if data.kind == "table":
+        words = " · ".join(f"{name} {value}" for name, value in data.describe(item)[:8])
+    else:
+        words = " ".join(card(data, item)["text"].split())
+    return words if len(words) <= BRIEF else words[: BRIEF - 1] + "…"
 
 
 def _surest_first(
@@ -135,9 +167,7 @@ def item_view(service: LabelService, item: int) -> dict[str, Any]:
     rivals.sort(key=lambda r: (not r["own"], r["distance"]))
     about = [e for e in session.history.standing() if item in (e.body["i"], e.body["j"])]
     return {
-        "item": item,
-        "id": str(service.data.ids[item]),
-        "rows": service.data.describe(item)[:60] if service.data.kind == "table" else [],
+        **card(service.data, item),
         "cluster": own,
         "name": names.get(own, ""),
         "certain": bool(certain[item]),

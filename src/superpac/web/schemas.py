@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY
 
 Item = Annotated[int, Field(ge=0, le=2**53 - 1, strict=True, description="Number of an item.")]
+Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="Number of an item.")]
 Seq = Annotated[int, Field(ge=0, le=2**53 - 1, strict=True, description="Number of an event.")]
 Key = Annotated[
     str,
@@ -120,11 +121,12 @@ class NewSession(BaseModel):
 
 
 class Card(BaseModel):
-    """An item as it is shown; `rows` are a table's columns and values."""
+    """An item as it is shown; `rows` are a table's columns and values, `text` are its words."""
 
     item: int
     id: str
     rows: list[tuple[str, str]] = []
+    text: str = ""
 
 
 class Question(BaseModel):

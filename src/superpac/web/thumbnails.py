@@ -1,4 +1,4 @@
-"""Pictures of items as PNG made here, by number; the last ones are kept in memory."""
+"""Pictures of items made here, by number; the last ones stay in memory, small ones on disk."""
 
 from __future__ import annotations
 
@@ -6,10 +6,19 @@ import io
 import threading
 from collections import OrderedDict
 
-from superpac.data import Dataset
+from PIL import Image
 
-SIZES = (96, 320, 960)
+from superpac.cache import DiskCache
+from superpac.data import Dataset
+from superpac.web.kept_thumbnails import KeptThumbnails
+
+SMALL = 96
+FULL = 4096
+"""Longest side of a photo at its full size; what is larger is reduced to it."""
+
+SIZES = (SMALL, 320, 960, FULL)
 KEPT_BYTES = 64 << 20
+_LOSSY = frozenset({".jpg", ".jpeg", ".jpe", ".jfif", ".webp"})
 
 
 class Pictures:
@@ -19,19 +28,24 @@ class Pictures:
     ----------
     data : Dataset
         The items.
+    cache : DiskCache, optional
+        Where small pictures of photos are kept from one run to the next.
 
     Examples
     --------
     >>> shown = Pictures(Dataset([[0, 1, 1, 0], [1, 0, 0, 1]], image_shape=(2, 2)))
-    >>> shown.png(0, 96)[1:4], shown.held(0, 96) is not None
-    (b'PNG', True)
+    >>> picture_kind(shown.draw(0, 96)), shown.held(0, 96) is not None
+    ('image/png', True)
     """
 
-    def __init__(self, data: Dataset) -> None:
+    def __init__(self, data: Dataset, cache: DiskCache | None = None) -> None:
         self._data = data
         self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
+        # a photo takes many times as long to decode as other items take to draw
+        photos = cache is not None and data.paths is not None
+        self._small = KeptThumbnails(data, cache) if cache is not None and photos else None
 
     @property
     def crisp(self) -> bool:
@@ -47,19 +61,44 @@ class Pictures:
                 self._kept.move_to_end((item, size))
             return found
 
-    def png(self, item: int, size: int) -> bytes:
-        """Draw an item at most `size` pixels wide and high."""
+    def draw(self, item: int, size: int) -> bytes:
+        """Draw an item at most `size` pixels wide and high, as PNG or JPEG."""
         found = self.held(item, size)
         if found is not None:
             return found
-        buffer = io.BytesIO()
-        self._data.draw(item, size).save(buffer, "PNG", compress_level=3)
-        content = buffer.getvalue()
+        small = self._small if size == SMALL else None
+        content = small.get(item) if small is not None else None
+        if content is None:
+            content = self._encoded(item, size)
+            if small is not None:
+                small.put(item, content)
         with self._lock:
             if (item, size) not in self._kept:
                 self._kept[item, size] = content
                 self._bytes += len(content)
-            while self._bytes > KEPT_BYTES:
+            while self._bytes > KEPT_BYTES and len(self._kept) > 1:
                 _, dropped = self._kept.popitem(last=False)
                 self._bytes -= len(dropped)
         return content
+
+    def save(self) -> None:
+        """Keep what was drawn for the next run."""
+        if self._small is not None:
+            self._small.save()
+
+    def _encoded(self, item: int, size: int) -> bytes:
+        buffer = io.BytesIO()
+        drawn: Image.Image = self._data.draw(item, size)
+        paths = self._data.paths
+        # What lost detail once loses no more that is seen; a photo as PNG is ten times as large.
+        lossy = paths is not None and paths[item].suffix.lower() in _LOSSY
+        if lossy and self._data.kind == "image":
+            drawn.save(buffer, "JPEG", quality=90)
+        else:
+            drawn.save(buffer, "PNG", compress_level=3)
+        return buffer.getvalue()
+
+
+def picture_kind(content: bytes) -> str:
+    """Media type of a picture made here."""
+    return "image/jpeg" if content[:2] == b"\xff\xd8" else "image/png"

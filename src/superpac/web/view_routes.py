@@ -121,6 +121,19 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
         """One item, its nearest rivals and what answers say about it."""
         return page_views.item_view(workspace.service, item)
 
+    @app.get("/api/briefs")
+    def briefs(
+        item: Annotated[list[schemas.Number], Query(min_length=1, max_length=500)],
+    ) -> list[str]:
+        """Items in a few words each, in the order asked for; empty where pictures say more."""
+        data = workspace.data
+        for one in item:
+            if one >= len(data):
+                raise NotFoundError(
+                    f"There is no item {one}; items are numbered 0 to {len(data) - 1}."
+                )
+        return [page_views.brief(data, one) for one in item]
+
     @app.get("/api/map")
     def map_() -> dict[str, Any]:
         """Two coordinates per item."""

@@ -10,6 +10,7 @@ from superpac.affinity import affinity_names, make_affinity
 from superpac.answers.events import SessionInfo
 from superpac.answers.growth import grown
 from superpac.answers.log import Log
+from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError
 from superpac.session.known_items import are_items_of, as_items_of, names_beyond
@@ -19,6 +20,7 @@ from superpac.session.spec import Spec
 from superpac.store import Store
 from superpac.strategies import check_strategy
 from superpac.web.service import LabelService
+from superpac.web.sounds import Sounds
 from superpac.web.thumbnails import Pictures
 
 
@@ -83,7 +85,7 @@ class Workspace:
 
     def __init__(self, data: Dataset, store: Store, log: Log, **options: Any) -> None:
         self.data, self.store = as_items_of(data, _now(log)), store
-        self.pictures = Pictures(self.data)
+        self.pictures, self.sounds = Pictures(self.data, DiskCache()), Sounds(self.data)
         self._options = options
         self._lock = threading.Lock()
         self.service = LabelService(self.data, log, store=store, **options)
@@ -94,6 +96,7 @@ class Workspace:
 
     def stop(self) -> None:
         """Stop computing and close the store."""
+        self.pictures.save()
         self.service.stop()
         self.store.close()
 
@@ -115,7 +118,9 @@ class Workspace:
             data = as_items_of(self.data, _now(log))
             new = LabelService(data, log, store=self.store, **self._options)
             if data is not self.data:  # it began before files were renamed: in another order
-                self.data, self.pictures = data, Pictures(data)
+                self.pictures.save()
+                self.data, self.sounds = data, Sounds(data)
+                self.pictures = Pictures(data, DiskCache())
             self.service = new
             self.service.start()
             old.stop()

@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { preload } from "./pictures.js";
-import { session, state } from "./state.js";
+import { pictured, state } from "./state.js";
 
 /** @typedef {import("./state.js").Question} Question */
 
@@ -25,7 +25,7 @@ export async function lookAhead(question) {
       const path = `/api/ahead?annotator=${encodeURIComponent(state.annotator)}`;
       /** @type {{ ready: boolean, items: number[] }} */
       const found = await call(path, undefined, own.signal);
-      if (session().kind !== "table") found.items.forEach(preload);
+      if (pictured()) found.items.forEach(preload);
       if (found.ready) return;
     }
   } catch {

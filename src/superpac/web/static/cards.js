@@ -1,7 +1,10 @@
-// An item as the person looks at it: a picture, or a table of its values.
+// An item as the person looks at it: a picture, words, a sound, or a table of its values.
 
 import { make } from "./dom.js";
 import { picture } from "./pictures.js";
+import { player } from "./sounds.js";
+import { session } from "./state.js";
+import { words } from "./texts.js";
 
 /** @typedef {import("./state.js").Card} Card */
 
@@ -9,7 +12,7 @@ const TINTED = 3; // rows at most, those in which two items differ most
 const NOTABLE = 0.25; // difference relative to the values below which no row is tinted
 
 /**
- * How far the values of each row are apart, relative to their size; 0 where they are not numbers.
+ * How far the values of each row are apart, relative to their size; values that are no numbers differ wholly or not.
  *
  * @param {Card} card
  * @param {Card | undefined} other
@@ -17,13 +20,16 @@ const NOTABLE = 0.25; // difference relative to the values below which no row is
  */
 function gaps(card, other) {
   return card.rows.map(([, value], n) => {
-    const [a, b] = [Number(value), Number(other?.rows[n]?.[1])];
-    return Number.isFinite(a) && Number.isFinite(b) ? Math.abs(a - b) / (Math.abs(a) + Math.abs(b) + 1e-12) : 0;
+    const theirs = other?.rows[n]?.[1];
+    if (theirs === undefined || theirs === value) return 0;
+    const [a, b] = [Number(value || "x"), Number(theirs || "x")]; // an empty cell is no zero
+    const numbers = Number.isFinite(a) && Number.isFinite(b);
+    return numbers ? Math.abs(a - b) / (Math.abs(a) + Math.abs(b) + 1e-12) : Infinity;
   });
 }
 
 /**
- * Values of an item; the rows in which it differs most from the other are tinted.
+ * Values of an item. Words that differ from the other's are marked, and the numbers that differ most.
  *
  * @param {Card} card
  * @param {Card} [other]
@@ -31,34 +37,46 @@ function gaps(card, other) {
  */
 export function table(card, other) {
   const apart = gaps(card, other);
-  const limit = [...apart].sort((a, b) => b - a)[Math.min(TINTED, apart.length) - 1] || Infinity;
+  const numbers = apart.filter((gap) => gap > NOTABLE && gap < Infinity).sort((a, b) => b - a);
+  const limit = numbers[Math.min(TINTED, numbers.length) - 1] ?? Infinity;
   const rows = card.rows.map(([name, value], n) => {
-    const far = apart[n] >= limit && apart[n] > NOTABLE;
-    const cells = [make("th", { scope: "row", text: name }), make("td", { text: value })];
+    const far = apart[n] >= limit;
+    const shown = far ? make("mark", { text: value }) : value;
+    const cells = [make("th", { scope: "row", text: name }), make("td", {}, shown)];
     return make("tr", { cls: far ? "far" : null }, ...cells);
   });
   return make("div", { cls: "rows" }, make("table", {}, make("tbody", {}, ...rows)));
 }
 
 /**
- * Picture or table of an item.
+ * What an item is, for the person to look at or listen to.
  *
  * @param {Card} card
  * @param {Card} [other] what it is compared with
+ * @param {string} [key] that plays it, where it is a sound
  * @returns {HTMLElement}
  */
-export function content(card, other) {
-  return card.rows.length ? table(card, other) : picture(card);
+export function content(card, other, key) {
+  if (card.text) return words(card, other);
+  if (card.rows.length) return table(card, other);
+  return session().kind === "sound" ? player(card, key) : picture(card);
 }
 
 /**
- * An item in its frame, with its name below.
+ * An item in its frame, with its name below. Words and tables may be longer than the frame: the keyboard scrolls them.
  *
  * @param {Card} card
  * @param {Card} [other] what it is compared with
+ * @param {string} [key] that plays it, where it is a sound
  * @returns {HTMLElement}
  */
-export function figure(card, other) {
-  const frame = make("div", { cls: "frame" }, content(card, other));
+export function figure(card, other, key = "J") {
+  const shown = content(card, other, key);
+  if (card.text || card.rows.length) {
+    shown.tabIndex = 0;
+    shown.setAttribute("role", "group");
+    shown.setAttribute("aria-label", `Item ${card.id}`);
+  }
+  const frame = make("div", { cls: "frame" }, shown);
   return make("figure", { cls: "card" }, frame, make("figcaption", { text: card.id, title: card.id }));
 }

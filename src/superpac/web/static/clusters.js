@@ -7,7 +7,7 @@ import { complain } from "./errors.js";
 import { openItem } from "./item.js";
 import { say } from "./messages.js";
 import { thumb } from "./pictures.js";
-import { session, state } from "./state.js";
+import { pictured, session, state } from "./state.js";
 
 /** @typedef {{ item: number, certain: boolean, sure: number }} Entry */
 
@@ -45,13 +45,14 @@ function tile(entry) {
 }
 
 /**
- * An empty wall; tables are drawn wider than pictures.
+ * An empty wall; waveforms are drawn wider than photos, and words have tiles of their own.
  *
  * @returns {HTMLElement}
  */
 function emptyWall() {
   const { kind, crisp } = session();
-  return make("div", { cls: `wall${kind === "image" ? "" : " wide"}${crisp ? " crisp" : ""}` });
+  const width = pictured() ? (kind === "image" ? "" : " wide") : " told";
+  return make("div", { cls: `wall${width}${crisp ? " crisp" : ""}` });
 }
 
 /**
@@ -141,7 +142,7 @@ export async function showClusters() {
   try {
     /** @type {Clusters} */
     const found = await call(`/api/clusters?limit=${FIRST}`);
-    const words = "Surest first; ✓ marks what answers have settled. Click a picture that looks wrong.";
+    const words = "Surest first; ✓ marks what answers have settled. Click one that looks wrong.";
     const late = found.fresh ? "" : " These follow your answers a moment ago.";
     byId("clusters-words").textContent = words + late;
     const sections = found.clusters.map(section);

@@ -6,6 +6,7 @@ import { button, byId, make } from "./dom.js";
 import { complain } from "./errors.js";
 import { thumb } from "./pictures.js";
 import { askAbout } from "./question.js";
+import { hush } from "./sounds.js";
 import { crispness, forgetQuestion, state } from "./state.js";
 import { takeBack } from "./takeback.js";
 import { refresh } from "./views.js";
@@ -30,6 +31,7 @@ import { refresh } from "./views.js";
  * @property {number} item
  * @property {string} id
  * @property {[string, string][]} rows
+ * @property {string} text
  * @property {number} cluster
  * @property {string} name
  * @property {boolean} certain
@@ -160,6 +162,7 @@ export async function openItem(item) {
     const title = make("h2", { id: "item-title", text: `${view.id} in ${place}` });
     box.className = crispness();
     box.replaceChildren(title, detail(view), buttons(view));
+    box.onclose = () => hush(box);
     if (!box.open) box.showModal();
   } catch (error) {
     complain(error);

@@ -3,6 +3,7 @@
 import { answer, bad, choose, redo, skip, undo } from "./answer.js";
 import { around, byId } from "./dom.js";
 import { setShape } from "./question.js";
+import { play, playOther } from "./sounds.js";
 import { state } from "./state.js";
 import { zoom } from "./zoom.js";
 
@@ -18,6 +19,8 @@ const KEYS = {
   backspace: undo,
   z: zoom,
   b: bad,
+  j: () => play(0),
+  k: playOther,
   p: () => setShape(state.shape === "pair" ? "strip" : "pair"),
 };
 

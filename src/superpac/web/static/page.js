@@ -11,11 +11,12 @@ import { hideBanner } from "./messages.js";
 import { listenToName } from "./name.js";
 import { cancelOrRestart, prepare } from "./preparing.js";
 import { ask, restart, setShape } from "./question.js";
+import { play } from "./sounds.js";
 import { state } from "./state.js";
 import { listenToSwipes } from "./swipes.js";
 import { takeBack } from "./takeback.js";
 import { enter, onEnter } from "./views.js";
-import { closeZoom, zoom } from "./zoom.js";
+import { listenToZoom, zoom } from "./zoom.js";
 
 /** @type {Record<string, () => void>} */
 const ACTS = { skip, undo, redo, zoom, bad, restart };
@@ -40,12 +41,13 @@ function setLook(look) {
  */
 function clicked(event) {
   const button = around(event, "button");
-  const { act, answer: said, choice, shape, look, takeBack: seq } = button?.dataset ?? {};
+  const { act, answer: said, choice, shape, look, play: n, takeBack: seq } = button?.dataset ?? {};
   if (act) ACTS[act]();
   if (said === "same" || said === "different" || said === "unsure") answer(said);
   if (choice) choose(choice === "none" ? null : Number(choice));
   if (shape === "pair" || shape === "strip") setShape(shape);
   if (look === "walls" || look === "map") setLook(look);
+  if (n) play(Number(n));
   if (seq) {
     hideBanner();
     takeBack(Number(seq));
@@ -60,7 +62,6 @@ onEnter("history", showHistory);
 onEnter("export", showExport);
 
 document.addEventListener("click", clicked);
-byId("zoom").addEventListener("click", closeZoom);
 byId("help-button").addEventListener("click", () => byId("help", HTMLDialogElement).showModal());
 byId("older").addEventListener("click", showOlder);
 byId("cancel").addEventListener("click", cancelOrRestart);
@@ -70,6 +71,7 @@ window.addEventListener("hashchange", () => {
 });
 listenToKeys();
 listenToSwipes();
+listenToZoom();
 listenToMap();
 listenToName();
 prepare();

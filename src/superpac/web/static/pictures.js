@@ -1,12 +1,14 @@
 // Pictures of items: their addresses, loading them early, small and large ones.
 
+import { brief } from "./briefs.js";
 import { make } from "./dom.js";
-import { session } from "./state.js";
+import { pictured, session } from "./state.js";
 
 /** @typedef {import("./state.js").Card} Card */
 
 const SMALL = 96;
 const LARGE = 960;
+const FULL = 4096;
 const KEPT = 300; // decoded pictures held in memory
 
 /** @type {Map<number, { img: HTMLImageElement, ready: Promise<boolean> }>} */
@@ -72,22 +74,32 @@ export function picture(card) {
 }
 
 /**
- * Picture that fills the window.
+ * Picture that fills the window: the one at hand at once, and a photo at its full size as soon as it is there.
  *
  * @param {Card} card
  * @returns {HTMLImageElement}
  */
 export function largePicture(card) {
-  return make("img", { src: address(card.item, LARGE), alt: `Item ${card.id}` });
+  const img = make("img", { src: address(card.item, LARGE), alt: `Item ${card.id}` });
+  if (session().kind === "image" && !session().crisp) {
+    const whole = new Image();
+    whole.src = address(card.item, FULL);
+    whole.decode().then(
+      () => (img.src = whole.src),
+      () => {}, // the smaller one stays
+    );
+  }
+  return img;
 }
 
 /**
- * Picture for walls and lists. Its text is empty because what it stands beside names the item.
+ * Picture for walls and lists, or a few words. Its text is empty because what it stands beside names the item.
  *
  * @param {number} item
  * @param {Record<string, unknown>} [props]
- * @returns {HTMLImageElement}
+ * @returns {HTMLElement}
  */
 export function thumb(item, props = {}) {
+  if (!pictured()) return brief(item);
   return make("img", { src: address(item, SMALL), alt: "", loading: "lazy", draggable: "false", ...props });
 }

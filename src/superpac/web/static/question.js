@@ -6,10 +6,11 @@ import { content, figure } from "./cards.js";
 import { byId, make, press } from "./dom.js";
 import { complain } from "./errors.js";
 import { banner, hideBanner, say } from "./messages.js";
-import { preload } from "./pictures.js";
+import { picture, preload } from "./pictures.js";
 import { lookAtSession, prepare } from "./preparing.js";
 import { showProgress } from "./progress.js";
-import { busy, crispness, session, state } from "./state.js";
+import { hush, playButton } from "./sounds.js";
+import { busy, crispness, pictured, session, state } from "./state.js";
 import { remember } from "./storage.js";
 import { route } from "./views.js";
 
@@ -18,6 +19,7 @@ import { route } from "./views.js";
 /** @typedef {import("./state.js").Shape} Shape */
 
 const PICTURES_MS = 1500; // a question is shown by then even if its pictures are late
+const SPOKEN = 200; // letters of a text that are read aloud
 const AFTER_PAINT_MS = 30;
 const THINK_MS = 250; // between two looks whether the next question is there
 const REFUSED_MS = 2000; // the same after an error
@@ -51,7 +53,7 @@ function answerButton(props, ...children) {
 /** @param {Question} question */
 function drawPair(question) {
   const [item, other] = [question.item, question.others[0]];
-  byId("stage").replaceChildren(figure(item, other), figure(other, item));
+  byId("stage").replaceChildren(figure(item, other), figure(other, item, "K"));
   byId("answers").replaceChildren(
     answerButton({ cls: "different", "data-answer": "different" }, keycap("←"), "Different"),
     answerButton({ cls: "unsure", "data-answer": "unsure" }, "Can’t tell", keycap("↓")),
@@ -63,11 +65,14 @@ function drawPair(question) {
 /** @param {Question} question */
 function drawStrip(question) {
   const options = question.others.map((card, n) => {
-    const frame = make("div", { cls: "frame" }, content(card, question.item));
-    const props = { cls: "option", "data-choice": n, "aria-label": `${n + 1}: like item ${card.id}` };
-    return answerButton(props, keycap(String(n + 1)), frame);
+    const heard = session().kind === "sound"; // a player cannot stand within a button
+    const frame = make("div", { cls: "frame" }, heard ? picture(card) : content(card, question.item));
+    const name = shortened(card.text) || `like item ${card.id}`;
+    const props = { cls: "option", "data-choice": n, "aria-label": `${n + 1}: ${name}` };
+    const option = answerButton(props, keycap(String(n + 1)), frame);
+    return heard ? make("div", { cls: "heard" }, option, playButton(card, n + 1)) : option;
   });
-  const strip = make("div", { cls: "options", "data-n": options.length }, ...options);
+  const strip = make("div", { cls: `options of-${session().kind}`, "data-n": options.length }, ...options);
   byId("stage").replaceChildren(figure(question.item), strip);
   byId("answers").replaceChildren(
     answerButton({ cls: "different", "data-choice": "none" }, "None of these", keycap("0")),
@@ -76,9 +81,31 @@ function drawStrip(question) {
   byId("ask-title").textContent = "Which of these is it like?";
 }
 
+/**
+ * Begin of a text, to be read aloud.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+function shortened(text) {
+  return text.length > SPOKEN ? `${text.slice(0, SPOKEN)}…` : text;
+}
+
+/**
+ * What a screen reader says of a question.
+ *
+ * @param {Question} question
+ * @returns {string}
+ */
+function spoken({ shape, item, others }) {
+  const [one, other] = [item, others[0]].map((card) => shortened(card.text) || `item ${card.id}`);
+  return shape === "strip" ? `${one}: which of ${others.length}?` : `${one} and ${other}: same or different?`;
+}
+
 /** Put the waiting state on the stage, as high as what was there, so that the buttons below do not jump. */
 function drawThinking() {
   const stage = byId("stage");
+  hush(stage);
   stage.style.minHeight = `${stage.offsetHeight}px`;
   stage.className = "";
   const words = make("p", { cls: "thinking", role: "status", "aria-live": "polite" });
@@ -157,7 +184,7 @@ export async function show({ question, finished, stopped }, since) {
     else await think(since);
     return;
   }
-  if (session().kind !== "table") {
+  if (pictured()) {
     const items = [question.item, ...question.others].map((card) => card.item);
     await Promise.race([Promise.all(items.map(preload)), sleep(PICTURES_MS)]);
     if (own !== turn) return;
@@ -166,7 +193,8 @@ export async function show({ question, finished, stopped }, since) {
   setThinking(false);
   const stage = byId("stage");
   const strip = question.shape === "strip";
-  stage.className = `${crispness()} ${strip ? "strip" : ""}`;
+  stage.className = `${crispness()} of-${session().kind} ${strip ? "strip" : ""}`;
+  hush(stage);
   stage.style.minHeight = "";
   if (strip) drawStrip(question);
   else drawPair(question);
@@ -174,12 +202,7 @@ export async function show({ question, finished, stopped }, since) {
   if (stopped) banner(stopped); // questions ranked before it stopped are left
   press("shape", state.shape);
   state.shownAt = performance.now();
-  const { item, others } = question;
-  say(
-    strip
-      ? `Item ${item.id}: which of ${others.length}?`
-      : `Item ${item.id} and item ${others[0].id}: same or different?`,
-  );
+  say(spoken(question));
   route();
   measurePaint(since);
   setTimeout(() => {

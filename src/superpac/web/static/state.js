@@ -7,7 +7,7 @@ import { recall } from "./storage.js";
  *
  * @typedef {object} SessionInfo
  * @property {string} id
- * @property {string} kind of the data: "image", "table" or "vector"
+ * @property {"image" | "text" | "sound" | "table" | "vector"} kind of the data
  * @property {boolean} crisp whether pictures are so small that their pixels are shown as squares
  * @property {number} items
  * @property {{ n_clusters: number | "auto", affinity: string }} spec
@@ -21,9 +21,9 @@ import { recall } from "./storage.js";
  */
 
 /**
- * An item as it is shown; a table's columns and values are in `rows`.
+ * An item as it is shown; a table's columns and values are in `rows`, a text's words in `text`.
  *
- * @typedef {{ item: number, id: string, rows: [string, string][] }} Card
+ * @typedef {{ item: number, id: string, rows: [string, string][], text: string }} Card
  */
 
 /**
@@ -87,6 +87,15 @@ export function session() {
  */
 export function crispness() {
   return session().crisp ? "crisp" : "";
+}
+
+/**
+ * Whether items are seen as pictures, and not as words or values.
+ *
+ * @returns {boolean}
+ */
+export function pictured() {
+  return !["table", "text"].includes(session().kind);
 }
 
 /**

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { button, byId, make } from "./dom.js";
 import { thumb } from "./pictures.js";
 import { askAbout } from "./question.js";
-import { crispness, session } from "./state.js";
+import { crispness } from "./state.js";
 import { takeBackAll } from "./takeback.js";
 
 /**
@@ -94,8 +94,7 @@ function step(link, culprits) {
  * @returns {HTMLElement}
  */
 function piece(item, id) {
-  const picture = session().kind === "table" ? null : thumb(item);
-  return make("span", { cls: `piece ${crispness()}`.trim() }, picture, make("small", { text: id, title: id }));
+  return make("span", { cls: `piece ${crispness()}`.trim() }, thumb(item), make("small", { text: id, title: id }));
 }
 
 /**

@@ -1,27 +1,80 @@
 // The question's items as large as the window.
 
-import { table } from "./cards.js";
-import { byId, make } from "./dom.js";
+import { content } from "./cards.js";
+import { around, byId, make } from "./dom.js";
 import { largePicture } from "./pictures.js";
-import { crispness, state } from "./state.js";
+import { hush } from "./sounds.js";
+import { crispness, session, state } from "./state.js";
+
+/** @typedef {import("./state.js").Card} Card */
 
 /** Close the large view. */
 export function closeZoom() {
   byId("zoom", HTMLDialogElement).close();
 }
 
-/** Open the large view, or close it. */
-export function zoom() {
-  const box = byId("zoom", HTMLDialogElement);
-  if (box.open) {
-    box.close();
-    return;
-  }
+/**
+ * @param {Card} card
+ * @param {Card} [other]
+ * @returns {HTMLElement}
+ */
+function large(card, other) {
+  const drawn = ["image", "vector"].includes(session().kind);
+  return make("div", {}, drawn ? largePicture(card) : content(card, other));
+}
+
+/**
+ * Open the large view.
+ *
+ * @param {number | null} only item to be seen alone; null for both items of a pair
+ */
+function open(only) {
   if (!state.question) return;
   const { shape, item, others } = state.question;
-  const cards = shape === "strip" ? [item] : [item, ...others];
+  const box = byId("zoom", HTMLDialogElement);
   box.className = crispness();
-  const parts = cards.map((card) => make("div", {}, card.rows.length ? table(card) : largePicture(card)));
-  box.replaceChildren(...parts);
+  if (only !== null || shape === "strip") {
+    const card = [item, ...others].find((one) => one.item === only) ?? item;
+    box.replaceChildren(large(card));
+  } else {
+    box.replaceChildren(large(item, others[0]), large(others[0], item));
+  }
   box.showModal();
+}
+
+/** Open the large view of the question, or close it. */
+export function zoom() {
+  if (byId("zoom", HTMLDialogElement).open) closeZoom();
+  else open(null);
+}
+
+/**
+ * A click on a large photo shows its own pixels; one beside it, or on what is no larger, closes the view.
+ *
+ * @param {MouseEvent} event
+ */
+function clickedLarge(event) {
+  if (around(event, "audio, .words, .rows")) return;
+  const picture = around(event, "img");
+  if (!(picture instanceof HTMLImageElement)) {
+    closeZoom();
+    return;
+  }
+  const whole = picture.classList.contains("actual");
+  const larger = picture.naturalWidth > picture.clientWidth || picture.naturalHeight > picture.clientHeight;
+  if (whole || !larger || session().crisp) closeZoom();
+  else picture.classList.add("actual");
+}
+
+/** Let pictures open the large view, and the large view react to clicks. */
+export function listenToZoom() {
+  const box = byId("zoom", HTMLDialogElement);
+  box.addEventListener("click", clickedLarge);
+  box.addEventListener("close", () => hush(box));
+  byId("stage").addEventListener("click", (event) => {
+    const picture = around(event, ".card .frame > img");
+    const cards = [...byId("stage").querySelectorAll(".card")];
+    const n = picture ? cards.findIndex((card) => card.contains(picture)) : -1;
+    if (n >= 0 && state.question) open([state.question.item, ...state.question.others][n].item);
+  });
 }

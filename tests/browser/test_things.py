@@ -1,0 +1,220 @@
+"""Texts, sounds, rows and photos as people look at them, listen to them and answer, in Chromium."""
+
+from __future__ import annotations
+
+import csv
+import io
+import wave
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from labelling import Person
+from things_page import ThingsServer, truth
+
+VIEWS = ("ask", "clusters", "history", "export")
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory) -> Iterator[Callable[[str], ThingsServer]]:
+    running: dict[str, ThingsServer] = {}
+
+    def start(kind: str) -> ThingsServer:
+        if kind not in running:
+            running[kind] = ThingsServer(tmp_path_factory.mktemp(kind), kind).wait_ready()
+        return running[kind]
+
+    yield start
+    for server in running.values():
+        server.stop()
+
+
+class Looker(Person):
+    """Knows an item by the number in its name, such as that of 012.wav."""
+
+    def shown(self) -> tuple[int, int]:
+        names = self.page.eval_on_selector_all(
+            "#stage figcaption", "all => all.map(e => e.textContent)"
+        )
+        first, second = (int(name.partition(".")[0]) for name in names)
+        return first, second
+
+
+def come(page: Page, server: ThingsServer) -> Looker:
+    page.goto(server.url)
+    looker = Looker(page, truth()).wait()
+    if page.locator("#stage.strip").count():
+        page.keyboard.press("p")
+        page.wait_for_selector("#stage:not(.strip) .card + .card")
+    return looker
+
+
+def open_view(page: Page, view: str) -> None:
+    page.click(f"nav a[data-view={view}]")
+    expect(page.locator(f"#{view}")).to_be_visible()
+
+
+def download(page: Page, form: str) -> bytes:
+    open_view(page, "export")
+    with page.expect_download() as found:
+        page.click(f"#formats a[href$='/{form}']")
+    return Path(found.value.path()).read_bytes()
+
+
+def ask_about(page: Page, server: ThingsServer, i: int, j: int) -> None:
+    """Have a pair asked that a test needs, in the page itself."""
+    with server.client() as client:
+        reply = client.post("/api/question", json={"item": i, "other": j, "annotator": ""})
+    asked = reply.json()["question"]
+    assert {asked["item"]["item"], asked["others"][0]["item"]} == {i, j}
+    page.reload()
+    Looker(page, truth()).wait()
+
+
+@pytest.mark.parametrize("kind", ["text", "sound", "table", "image"])
+def test_every_kind_is_answered_listed_and_taken_along(serve, page: Page, kind: str):
+    server = serve(kind)
+    looker = come(page, server)
+    looker.answer(3)
+    answers = [e for e in server.events() if e.kind == "answer"]
+    assert len(answers) >= 3
+    for event in answers:
+        same = truth()[event.body["i"]] == truth()[event.body["j"]]
+        assert event.body["answer"] == ("same" if same else "different")
+    open_view(page, "clusters")
+    tiles = page.locator("#walls .thumb")
+    expect(tiles).to_have_count(len(truth()))
+    tiles.first.click()
+    expect(page.locator("#item .big")).to_be_visible()
+    page.keyboard.press("Escape")
+    open_view(page, "history")
+    expect(page.locator("#events .event")).not_to_have_count(0)
+    rows = list(csv.DictReader(io.StringIO(download(page, "csv").decode())))
+    assert len(rows) == len(truth())
+    with zipfile.ZipFile(io.BytesIO(download(page, "folders"))) as bundle:
+        names = bundle.namelist()
+        first = bundle.read(names[0])
+    assert len(names) == len(truth())
+    endings = {"text": ".txt", "sound": ".wav", "table": ".png", "image": ".jpg"}
+    assert {Path(name).suffix for name in names} == {endings[kind]}
+    if kind == "text":
+        assert {row["text"] for row in rows} >= {first.decode().strip()}
+
+
+def test_words_that_differ_are_marked_and_markup_is_text(serve, page: Page):
+    server = serve("text")
+    come(page, server)
+    ask_about(page, server, 24, 25)  # transfers to card and to watch
+    frames = page.locator("#stage .words")
+    shown = set(frames.all_inner_texts())
+    assert shown == {
+        f"How long does a transfer to {case} take <b>usually</b>?" for case in ("card", "watch")
+    }
+    marks = page.locator("#stage mark")
+    assert sorted(marks.all_inner_texts()) == ["card", "watch"]
+    line = marks.first.evaluate("node => getComputedStyle(node).textDecorationLine")
+    assert line == "underline"  # not by colour alone
+    assert page.locator("#stage b").count() == 0
+    said = page.inner_text("#live")
+    assert "How long does a transfer" in said
+    page.keyboard.press("z")
+    assert sorted(page.locator("#zoom mark").all_inner_texts()) == ["card", "watch"]
+
+
+def test_texts_that_have_nothing_in_common_are_not_marked(serve, page: Page):
+    server = serve("text")
+    come(page, server)
+    ask_about(page, server, 0, 13)
+    assert page.locator("#stage .words").count() == 2
+    assert page.locator("#stage mark").count() == 0
+
+
+def test_values_that_differ_are_marked(serve, page: Page):
+    server = serve("table")
+    come(page, server)
+    ask_about(page, server, 1, 26)
+    assert page.locator("#stage tr").count() == 6
+    marked = page.locator("#stage .far").all_inner_texts()
+    assert any("crimson" in row for row in marked)
+    assert any("royalblue" in row for row in marked)
+    assert sum("weight" in row for row in marked) == 2
+
+
+PLAYED = """n => {
+    const all = [...document.querySelectorAll('#stage audio')];
+    return all[n] && all[n].played.length > 0 && all[n].played.end(0) > 0;
+}"""
+
+
+def test_sounds_are_played_by_keys_one_at_a_time(serve, page: Page):
+    server = serve("sound")
+    come(page, server)
+    parts: list[int] = []
+    page.on("response", lambda r: parts.append(r.status) if "/sound/" in r.url else None)
+    players = page.locator("#stage audio[controls]")
+    expect(players).to_have_count(2)
+    expect(page.locator("#stage .sound img")).to_have_count(2)
+    page.keyboard.press("j")
+    page.wait_for_function(PLAYED, arg=0)
+    page.keyboard.press("k")
+    page.wait_for_function(PLAYED, arg=1)
+    assert players.first.evaluate("node => node.paused")
+    length = players.first.evaluate("node => node.duration")
+    place = server.folder / "sound" / page.locator("#stage figcaption").first.inner_text()
+    with wave.open(str(place)) as file:
+        assert length == pytest.approx(file.getnframes() / file.getframerate(), abs=0.01)
+    page.keyboard.press("p")
+    page.wait_for_selector("#stage.strip .options .play")
+    for n in (1, 2):
+        page.keyboard.press("k")
+        page.wait_for_function(PLAYED, arg=n)
+    page.locator("#stage .play").first.click()
+    assert page.locator("#stage.strip").count() == 1, "playing is no answer"
+    assert set(parts) <= {200, 206}
+    page.keyboard.press("p")
+    page.wait_for_selector("#stage:not(.strip) .card + .card")
+
+
+def test_a_photo_opens_alone_at_its_full_size(serve, page: Page):
+    server = serve("image")
+    come(page, server)
+    name = page.locator("#stage figcaption").first.inner_text()
+    page.locator("#stage .card img").first.click()
+    large = page.locator("#zoom img")
+    expect(large).to_have_count(1)
+    wide = 1500 + 10 * int(name.partition(".")[0])  # as the file is
+    page.wait_for_function(
+        "wide => document.querySelector('#zoom img').naturalWidth === wide", arg=wide
+    )
+    large.click()
+    expect(large).to_have_class("actual")
+    assert large.evaluate("node => node.clientWidth") == wide
+    large.click()
+    expect(page.locator("#zoom")).to_be_hidden()
+    page.keyboard.press("z")
+    expect(large).to_have_count(2)
+
+
+@pytest.mark.parametrize("kind", ["text", "sound", "table", "image"])
+def test_nothing_is_cut_off_on_a_phone(serve, browser: Browser, kind: str):
+    server = serve(kind)
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    come(page, server)
+    for button in page.locator("#answers button").all():
+        box = button.bounding_box()
+        assert box["y"] + box["height"] <= 740, "an answer is below the fold"
+    page.tap("[data-shape=strip]")
+    page.wait_for_selector("#stage.strip .options")
+    for view in VIEWS:
+        page.tap(f"nav a[data-view={view}]")
+        expect(page.locator(f"#{view}")).to_be_visible()
+        page.wait_for_timeout(300)
+        wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{view} is {wide} pixels too wide"
+    context.close()
