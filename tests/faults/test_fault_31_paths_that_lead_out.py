@@ -46,7 +46,7 @@ def payloads() -> list[str]:
 
 def test_no_path_leads_out(label_server: LabelServer):
     secret = label_server.token_file.read_bytes().strip()
-    for place in ("/picture/", "/static/", "/api/items/", "/api/export/", "/"):
+    for place in ("/picture/", "/sound/", "/static/", "/api/items/", "/api/export/", "/"):
         with socket.create_connection(("127.0.0.1", label_server.port), timeout=20) as sock:
             file = sock.makefile("rb")
             for payload in payloads():

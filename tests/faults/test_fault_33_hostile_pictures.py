@@ -1,4 +1,4 @@
-"""Fault 33: pictures that are bombs, broken or something else are refused or drawn anew as PNG."""
+"""Fault 33: pictures that are bombs, broken or something else are refused or drawn anew."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from labelling import LabelServer
+from superpac.web.thumbnails import SIZES
 
 
 def png_bomb(side: int = 50_000) -> bytes:
@@ -42,8 +43,10 @@ SECRET = b"<script>window.pwned = 1</script>"
 def server(tmp_path):
     folder = tmp_path / "pictures"
     folder.mkdir()
-    for n in range(24):
+    for n in range(22):
         (folder / f"{n:02d}.png").write_bytes(good(n))
+    for n in (22, 23):
+        (folder / f"{n}.jpg").write_bytes(good(n, "JPEG", comment=SECRET) + SECRET)
     found = LabelServer(tmp_path, folder, k=2).wait_ready()
     # after the data were read, the files are changed under the server's hands
     changed = {
@@ -65,25 +68,25 @@ def server(tmp_path):
     found.stop()
 
 
-def test_only_our_own_pngs_are_sent(server: LabelServer):
+def test_only_our_own_pictures_are_sent(server: LabelServer):
     process = psutil.Process(server.pid)
     sent = 0
     with server.client() as client:
         for item in range(24):
-            for size in (96, 320, 960):
+            form = "PNG" if item < 22 else "JPEG"  # as the files were called
+            for size in SIZES:
                 reply = client.get(f"/picture/{item}?size={size}")
                 assert reply.status_code in (200, 404, 422), (item, reply.text)
                 assert SECRET not in reply.content
                 assert b"root:" not in reply.content
                 if reply.status_code == 200:
                     sent += 1
-                    assert reply.headers["content-type"] == "image/png"
-                    assert reply.content.startswith(b"\x89PNG")
+                    assert reply.headers["content-type"] == f"image/{form.lower()}"
                     with Image.open(io.BytesIO(reply.content)) as image:
-                        assert image.format == "PNG"
+                        assert image.format == form
                         assert max(image.size) <= size
                         assert not image.info.get("comment")
                 else:
                     assert reply.json()["detail"]
-    assert sent >= 3 * 14
+    assert sent >= len(SIZES) * 14
     assert process.memory_info().rss <= 500e6

@@ -1,4 +1,4 @@
-"""Fault 51: a picture that became a link or a pipe after the folder was read is not followed."""
+"""Fault 51: a file that became a link or a pipe after the folder was read is not followed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import pytest
 from PIL import Image
 
 from superpac.data import load
+from superpac.data.sound_files import Sound, as_wav
+from superpac.data.things import read_things
 from superpac.errors import DataError
 from superpac.session import exports
 from superpac.session.session import Session
 from superpac.session.spec import Spec
+from superpac.web.sounds import Sounds
 
 SECRET = b"a file outside"
 
@@ -70,3 +73,36 @@ def test_nothing_that_became_a_link_or_a_pipe_is_exported_or_drawn(
     with pytest.raises(DataError, match=r"a/0\.png: not a plain file, or a link"):
         session.data.draw(0)
     assert not list(tmp_path.glob(".superpac-*"))
+
+
+@pytest.mark.parametrize("change", ["link", "folder", "pipe"])
+def test_no_sound_that_became_a_link_or_a_pipe_is_played_or_exported(change, tmp_path):
+    place, secret = tmp_path / "in" / "a", tmp_path / "secret"
+    place.mkdir(parents=True)
+    secret.mkdir()
+    for n in range(4):
+        tone = np.sin(np.arange(400) * (n + 1) / 9).astype(np.float32)
+        (place / f"{n}.wav").write_bytes(as_wav(Sound(tone, 8000)))
+    hidden = as_wav(Sound(np.full(400, 0.123, np.float32), 8000))
+    (secret / "0.wav").write_bytes(hidden)
+    data = read_things(tmp_path / "in").dataset(np.eye(4))
+    session = Session.create(data, Spec(2, affinity="tsc:q=2", dim=1))
+    session.labels()
+    if change == "folder":
+        place.rename(tmp_path / "moved")
+        place.symlink_to(secret)
+    else:
+        (place / "0.wav").unlink()
+        if change == "link":
+            (place / "0.wav").symlink_to(secret / "0.wav")
+        else:
+            os.mkfifo(place / "0.wav")
+    bundle = io.BytesIO()
+    for use in (
+        lambda: Sounds(data).wav(0),
+        lambda: data.draw(0),
+        lambda: exports.folders_zip(session, bundle),
+    ):
+        with pytest.raises(DataError, match=r"a/0\.wav: not a plain file, or a link"):
+            use()
+    assert hidden not in bundle.getvalue()

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from superpac.data import Dataset, load
+from superpac.data.sound_files import Sound, as_wav
 from superpac.errors import InputError
 from superpac.session import exports
 from superpac.session.session import Session
@@ -81,6 +82,41 @@ def test_coco_names_every_image_once(pictures):
     assert [a["category_id"] for a in found["annotations"]] == labels.tolist()
     names = {c["id"]: c["name"] for c in found["categories"]}
     assert names[int(labels[1])] == "left"
+
+
+def test_photos_known_by_vectors_have_their_own_sizes_in_coco(tmp_path):
+    sizes = [(20 + n, 30) for n in range(12)]
+    for n, size in enumerate(sizes):
+        Image.new("RGB", size).save(tmp_path / f"{n:02d}.jpg")
+    paths = tuple(tmp_path / f"{n:02d}.jpg" for n in range(12))
+    session = Session.create(Dataset(two_groups(), paths=paths), Spec(2, affinity="tsc:q=2", dim=1))
+    paths[3].unlink()
+    found = json.loads(exports.as_coco(session))["images"]
+    assert [(i["width"], i["height"]) for i in found] == [*sizes[:3], (0, 0), *sizes[4:]]
+
+
+def test_texts_and_sounds_are_taken_along_as_what_they_are(tmp_path):
+    spec = Spec(2, affinity="tsc:q=2", dim=1)
+    said = tuple(f"=sum {n} of mañana" for n in range(12))
+    texts = Session.create(Dataset(two_groups(), texts=said), spec)
+    root = exports.export(texts, tmp_path / "texts", "folders")
+    assert {p.name: p.read_text("utf-8") for p in root.rglob("*.txt")} == {
+        f"{n}.txt": f"{words}\n" for n, words in enumerate(said)
+    }
+    lines = [json.loads(line) for line in exports.as_jsonl(texts).splitlines()]
+    assert [line["text"] for line in lines] == list(said)
+    assert "'=sum 3 of mañana" in exports.as_csv(texts).decode()
+    files = tuple(tmp_path / f"{n}.wav" for n in range(12))
+    for n, path in enumerate(files):
+        path.write_bytes(as_wav(Sound(np.full(9, n / 20, np.float32), 8000)))
+    sounds = Session.create(Dataset(two_groups(), ids=[f.name for f in files], sounds=files), spec)
+    for how in exports.FOLDERS:
+        root = exports.export(sounds, tmp_path / how, how)
+        found = {p.name: p for p in root.rglob("*.wav")}
+        assert len(found) == 12
+        for path in files:
+            assert found[path.name].read_bytes() == path.read_bytes()
+            assert found[path.name].is_symlink() == (how == "folders")
 
 
 def test_a_name_goes_with_its_item_and_can_be_taken_back():

@@ -74,8 +74,9 @@ def original(path: Path, size: int, limit_pixels: int = image_files.LIMIT_PIXELS
     factor = min(size, SMALL) // max(drawn.size)
     if factor > 1:
         width, height = drawn.size
-        return drawn.resize((width * factor, height * factor), Image.Resampling.NEAREST)
-    drawn.thumbnail((size, size), Image.Resampling.LANCZOS)
+        drawn = drawn.resize((width * factor, height * factor), Image.Resampling.NEAREST)
+    else:
+        drawn.thumbnail((size, size), Image.Resampling.LANCZOS)
     # A fresh copy carries no metadata of the original, such as where a photograph was taken.
     clean = Image.new(drawn.mode, drawn.size)
     clean.paste(drawn)
