@@ -178,6 +178,39 @@ def test_sounds_are_played_by_keys_one_at_a_time(serve, page: Page):
     page.wait_for_selector("#stage:not(.strip) .card + .card")
 
 
+def answers_of(server: ThingsServer) -> int:
+    return sum(e.kind in ("answer", "skip") for e in server.events())
+
+
+def test_a_player_is_wound_by_keys_without_an_answer(serve, page: Page):
+    server = serve("sound")
+    come(page, server)
+    before, shown = answers_of(server), page.inner_text("#stage")
+    page.locator("#stage audio").first.focus()
+    page.wait_for_timeout(200)
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", " "):
+        page.keyboard.press(key)
+    page.wait_for_timeout(500)
+    assert page.inner_text("#stage") == shown
+    assert answers_of(server) == before
+
+
+def test_a_long_text_is_scrolled_by_keys_without_an_answer(serve, page: Page):
+    server = serve("text")
+    come(page, server)
+    before = answers_of(server)
+    words = page.locator("#stage .words").first
+    words.evaluate("node => { node.style.height = '20px'; node.style.fontSize = '40px'; }")
+    words.focus()
+    page.wait_for_timeout(200)
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("() => document.querySelector('#stage .words').scrollTop > 0")
+    assert answers_of(server) == before
+    page.keyboard.press("u")
+    page.wait_for_function("() => !document.querySelector('#stage .words').style.height")
+    assert answers_of(server) == before + 1
+
+
 def test_a_photo_opens_alone_at_its_full_size(serve, page: Page):
     server = serve("image")
     come(page, server)

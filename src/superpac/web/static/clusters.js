@@ -38,7 +38,7 @@ function tile(entry) {
     type: "button",
     cls: `thumb${entry.certain ? " certain" : ""}`,
     title: entry.certain ? "certain" : `sure: ${Math.round(100 * entry.sure)} %`,
-    "aria-label": `Item ${entry.item}${entry.certain ? ", certain" : ""}`,
+    "aria-label": pictured() ? `Item ${entry.item}${entry.certain ? ", certain" : ""}` : null, // words speak
     onclick: () => openItem(entry.item),
   };
   return make("button", props, thumb(entry.item));

@@ -43,6 +43,20 @@ function withControl(name, shift) {
   return name === "y" ? redo : null;
 }
 
+/**
+ * Whether a key is for what has the focus: a button is pressed, a player played and wound, a long text scrolled by it.
+ *
+ * @param {KeyboardEvent} event
+ * @param {string} name
+ * @returns {boolean}
+ */
+function belongsToFocused(event, name) {
+  if (around(event, "button, a")) return name === " " || name === "enter";
+  if (around(event, "audio")) return name === " " || name.startsWith("arrow");
+  const box = around(event, ".words, .rows");
+  return box !== null && box.scrollHeight > box.clientHeight && (name === " " || name === "arrowdown");
+}
+
 /** @param {KeyboardEvent} event */
 function pressed(event) {
   if (around(event, "input, textarea, select")) return;
@@ -62,8 +76,7 @@ function pressed(event) {
     return;
   }
   if (event.altKey || event.repeat || state.view !== "ask" || !state.info?.usable) return;
-  // Space and Enter on a focused button belong to the button.
-  if ((name === " " || name === "enter") && around(event, "button, a")) return;
+  if (belongsToFocused(event, name)) return;
   if (/^[0-9]$/.test(name)) {
     choose(name === "0" ? null : Number(name) - 1);
   } else if (Object.hasOwn(KEYS, name)) {

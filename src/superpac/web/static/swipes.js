@@ -1,7 +1,7 @@
 // Swipes on a phone: right for same, left for different.
 
 import { answer } from "./answer.js";
-import { byId } from "./dom.js";
+import { around, byId } from "./dom.js";
 import { state } from "./state.js";
 
 const STARTS = 24; // pixels after which the cards follow the finger
@@ -27,7 +27,8 @@ function colourCards(dx) {
 /** @param {TouchEvent} event */
 function began(event) {
   const { clientX: x, clientY: y } = event.touches[0];
-  start = event.touches.length === 1 ? { x, y } : null;
+  const winding = around(event, "audio"); // a finger on a player's bar; not every browser keeps it to itself
+  start = event.touches.length === 1 && !winding ? { x, y } : null;
 }
 
 /** @param {TouchEvent} event */
