@@ -17,14 +17,13 @@ from superpac.affinity.registry import (
 from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
+from superpac.graph.cluster_count import guess_count
 from superpac.graph.diffusion import Diffusion
-from superpac.graph.piece_count import guess_pieces
 from superpac.graph.spectral import check_affinity, spectral_clustering
 from superpac.session.session import check_sizes
 from superpac.session.spec import AUTO, Spec
 from superpac.strategies import AS_THEY_ARE
 from superpac.strategies.base import Problem
-from superpac.strategies.superpac_d.settings import DEFAULT
 from superpac.subspaces.geometry import choose_dim
 
 # methods whose graph may depend on the number of clusters
@@ -139,8 +138,7 @@ def build_problem(
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
         if auto:
-            pieces = guess_pieces(Diffusion(affinity).graph, seed=spec.seed)
-            count = max(1, round(pieces / DEFAULT.pieces))
+            count = guess_count(Diffusion(affinity).graph, seed=spec.seed)
         if dim is None:
             first = spectral_clustering(affinity, count, random_state=spec.seed)
             dim = choose_dim(X, first, count, max_dim=min(20, X.shape[1]), seed=spec.seed)
