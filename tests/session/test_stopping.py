@@ -31,9 +31,12 @@ def test_mistakes_that_come_together_widen_the_interval():
     plain = error_left(some(), 5, 60)
     surplus = error_left(some(surplus=40.0), 5, 60)
     assumed = error_left(some(assumed=150.0), 5, 60)
+    regrouped = error_left(some(regrouped=20.0, regrouped_spread=10.0), 5, 60)
+    assert regrouped.estimate == pytest.approx(plain.estimate + 20 / 500)
+    assert regrouped.high == pytest.approx(plain.high + 40 / 500)
     assert surplus.high >= plain.high + 40 / 500 - 1e-12
     assert assumed.high > plain.high + 0.1
-    assert plain.low == surplus.low == assumed.low
+    assert plain.low == surplus.low == assumed.low == regrouped.low
 
 
 def test_more_answers_and_certain_points_narrow_it():

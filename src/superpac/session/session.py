@@ -525,7 +525,9 @@ def error_left_of(strategy: Strategy, state: State) -> dict[str, float] | None:
     beliefs = strategy.beliefs(state)
     if beliefs is None:
         return None
-    return error_left(beliefs, strategy.problem.n_clusters, state.n_answers).to_dict()
+    met = strategy.count(state)
+    clusters = strategy.problem.n_clusters if met is None else met.clusters
+    return error_left(beliefs, clusters, state.n_answers).to_dict()
 
 
 def _dataset(data: object, fewest: int = 2) -> Dataset:

@@ -7,8 +7,10 @@ logistic one with two unknowns, and every curve that the answers leave possible 
 points that the posterior is sure of and that are wrong all the same, rare and in clumps; what is
 assumed of them falls with the answers, and faster where sure points that were asked about proved
 right. Surplus groups find no class and are wrong whole. Sets taken for parts of one cluster without
-an answer may be another. Only the first can be called a calculation: the rest is experience, and
-``benchmarks/stopping.py`` shows how often the interval holds.
+an answer may be another; where the number of clusters is unknown, two groups may be one as well,
+and the strategy says how many points are expected to change group. Only the first can be called a
+calculation: the rest is experience, and ``benchmarks/stopping.py`` shows how often the interval
+holds.
 """
 
 from __future__ import annotations
@@ -94,8 +96,9 @@ def error_left(beliefs: Beliefs, n_clusters: int, questions: int) -> ErrorLeft:
     blind = np.array([shape, gamma.ppf(0.975, shape)]) / rate * free.size / n
 
     surplus, assumed = beliefs.surplus / n, beliefs.assumed / n
-    estimate = min(1.0, float(doubt + blind[0] + 0.5 * surplus + 0.1 * assumed))
-    high = min(1.0, float(most + blind[1] + surplus + APART * assumed))
+    moved, spread = beliefs.regrouped / n, beliefs.regrouped_spread / n
+    estimate = min(1.0, float(doubt + blind[0] + 0.5 * surplus + 0.1 * assumed + moved))
+    high = min(1.0, float(most + blind[1] + surplus + APART * assumed + moved + 2.0 * spread))
     return ErrorLeft(estimate, min(least, estimate), max(high, estimate))
 
 

@@ -113,12 +113,18 @@ class Beliefs:
         Points expected in groups beyond the number of clusters: these find no class.
     assumed : float
         Points expected in sets that are taken for parts of a cluster without an answer.
+    regrouped, regrouped_spread : float
+        Points expected in groups that are one with a larger, or in parts of a group that are a
+        cluster of their own, where the number of clusters is unknown; and the standard deviation
+        of their number.
     """
 
     right: FloatArray
     record: FloatArray
     surplus: float = 0.0
     assumed: float = 0.0
+    regrouped: float = 0.0
+    regrouped_spread: float = 0.0
 
 
 @dataclass(frozen=True)

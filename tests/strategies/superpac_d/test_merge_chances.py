@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from superpac.strategies.superpac_d.merge_chances import chance_of_count, merge_chances, telling
+from superpac.strategies.superpac_d.merge_chances import (
+    chance_of_count,
+    changing,
+    learned,
+    merge_chances,
+    regrouped,
+    telling,
+    walk_chances,
+)
 from superpac.strategies.superpac_d.settings import Settings
 
 
@@ -54,3 +62,91 @@ def test_more_placed_points_make_the_number_surer():
     sure = [chance_of_count(np.zeros((3, 3)), np.arange(3), apart, none, m) for m in (0, 5, 50)]
     assert sure == sorted(sure)
     assert chance_of_count(np.zeros((3, 3)), np.arange(3), apart, none, 50, found=20) < sure[-1]
+
+
+def random_sets(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Chances of pairs of sets, which are known to differ, and how many points each holds."""
+    rng = np.random.default_rng(seed)
+    chances = np.triu(rng.random((count, count)), 1)
+    differ = np.triu(rng.random((count, count)) < 0.3, 1)
+    return chances + chances.T, differ | differ.T, rng.random(count) * 10
+
+
+def test_walks_make_two_sets_likelier_to_be_one_and_answers_against_it_count():
+    lift = np.array([[9.0, 2.0, 0.5], [2.0, 9.0, 0.0], [0.5, 0.0, 9.0]])
+    differ = np.zeros((3, 3), dtype=bool)
+    numbers = Settings(merge_odds=0.5, merge_odds_assumed=2.0)
+    apart = walk_chances(lift, np.arange(3), differ, None, 0.01, numbers)
+    assert apart[0, 1] == apart[1, 0] == pytest.approx(0.5)
+    assert apart[0, 1] > apart[0, 2] > apart[1, 2] == 0
+    assert walk_chances(lift, np.zeros(3), differ, None, 0.01, numbers)[0, 1] == pytest.approx(0.8)
+    differ[0, 1] = differ[1, 0] = True
+    assert walk_chances(lift, np.arange(3), differ, None, 0.01, numbers)[0, 1] == 0
+    once = np.zeros((3, 3))
+    once[0, 1] = 1.0
+    doubted = walk_chances(lift, np.arange(3), differ, once, 0.01, numbers)[0, 1]
+    assert 0 < doubted < 0.02
+
+
+def test_answers_correct_the_chances_of_pairs_of_their_kind():
+    chances, _, _ = random_sets(6, 0)
+    standing, no = np.array([0, 0, 0, 1, 1, 1]), np.zeros((6, 6), dtype=bool)
+    within = standing[:, None] == standing
+    rare = Settings(merge_far=1e9)
+    np.testing.assert_allclose(learned(chances, standing, no, [], rare), chances, atol=1e-8)
+    told = [(False, 0.4, False)] * 5
+    lower = learned(chances, standing, no, told, rare)
+    assert (lower < chances)[~within].all()
+    np.testing.assert_allclose(lower[within], chances[within])
+    higher = learned(chances, standing, no, [(True, 0.4, True)] * 5, rare)
+    inside = within & ~np.eye(6, dtype=bool)
+    assert (higher > chances)[inside].all()
+    np.testing.assert_allclose(higher[~within], chances[~within])
+
+
+def test_answers_as_foretold_change_nothing():
+    chances, _, _ = random_sets(5, 1)
+    told = [(False, 0.25, False)] * 3 + [(False, 0.25, True)]
+    found = learned(chances, np.arange(5), np.zeros((5, 5), bool), told, Settings(merge_far=1e9))
+    np.testing.assert_allclose(found, chances, atol=1e-8)
+
+
+def test_groups_that_no_walk_connects_may_be_one_until_answers_say_otherwise():
+    none, differ = np.zeros((4, 4)), np.zeros((4, 4), dtype=bool)
+    differ[0, 1] = differ[1, 0] = True
+    apart = ~np.eye(4, dtype=bool) & ~differ
+    first = learned(none, np.arange(4), differ, [])
+    assert (first[apart] > 0).all()
+    assert not first[~apart].any()
+    later = learned(none, np.arange(4), differ, [(False, 0.01, False)] * 30)
+    found = learned(none, np.arange(4), differ, [(False, 0.01, True)] * 3)
+    assert (later[apart] < first[apart]).all()
+    assert (found[apart] > first[apart]).all()
+
+
+def test_what_may_change_the_groups_is_a_cut_within_and_a_merge_between():
+    chances, _, _ = random_sets(4, 2)
+    standing = np.array([0, 0, 2, 2])
+    found = changing(chances, standing)
+    assert found[0, 1] == 1 - chances[0, 1]
+    assert found[1, 2] == chances[1, 2]
+
+
+def test_points_that_may_change_group_against_every_pair_of_groups_and_every_part():
+    chances, differ, mass = random_sets(7, 3)
+    group = np.array([0, 0, 0, 3, 3, 5, 6])
+    found, spread = regrouped(chances, group, differ, mass)
+    moves = []
+    for a in np.unique(group):
+        parts = [k for k in range(7) if group[k] == a]
+        largest = max(parts, key=lambda k: mass[k])
+        for k in set(parts) - {largest}:
+            stays = max(chances[k, m] for m in parts if m != k)
+            moves.append((1 - stays, mass[k]))
+        for b in np.unique(group):
+            others = [k for k in range(7) if group[k] == b]
+            if b < a and not any(differ[k, m] for k in parts for m in others):
+                likeliest = max(chances[k, m] for k in parts for m in others)
+                moves.append((likeliest, min(mass[parts].sum(), mass[others].sum())))
+    assert found == pytest.approx(sum(chance * points for chance, points in moves))
+    assert spread**2 == pytest.approx(sum(c * (1 - c) * points**2 for c, points in moves))

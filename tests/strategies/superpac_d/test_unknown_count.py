@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 from typer.testing import CliRunner
 
 from superpac.cli import app
@@ -34,6 +35,36 @@ def test_it_finds_as_many_as_there_are(clusters):
         found.append(session.progress()["clusters"])
         assert run.error[-1] <= 0.05
     assert np.median(found) == clusters
+
+
+def clumps(clusters: int, each: int, noise: float, seed: int) -> Dataset:
+    """Points about directions, as a network gives them for faces: many small tight clusters."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((clusters, 40))
+    y = np.repeat(np.arange(clusters), each)
+    return Dataset(centres[y] + noise * rng.standard_normal((y.size, 40)), y=y).shuffled(seed)
+
+
+@pytest.mark.parametrize("noise", [0.2, 0.6])
+def test_many_small_clusters_on_a_graph_in_pieces_are_right_from_the_start(noise):
+    items = clumps(40, 9, noise, seed=5)
+    session = Session.create(items, Spec("auto", "tsc:q=5", "superpac-d", seed=5))
+    pieces = connected_components(session.problem.affinity, directed=False)[0]
+    assert pieces > 5
+    assert clustering_error(items.y, session.labels()) <= 0.1
+    simulate(session, TruthOracle(items.y), items.y, 40)
+    assert session.progress()["clusters"] == 40
+    assert clustering_error(items.y, session.labels()) <= 0.01
+
+
+def test_clusters_in_two_parts_that_no_walk_connects_are_joined():
+    halves = clumps(8, 20, 0.2, seed=3)
+    items = Dataset(halves.points(), y=halves.y // 2)
+    session = Session.create(items, Spec("auto", "tsc:q=5", "superpac-d", seed=3))
+    assert connected_components(session.problem.affinity, directed=False)[0] == 8
+    run = simulate(session, TruthOracle(items.y), items.y, 60)
+    assert session.progress()["clusters"] == 4
+    assert run.error[0] > 0.3 > run.error[-1] == 0
 
 
 def test_it_says_how_sure_it_is_and_grows_surer():

@@ -6,10 +6,16 @@ many points each would hold, and `small` which hold few.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
+
+# of an answer about two sets: whether they were taken for one group, how likely they were one, and
+# whether the answer said so
+Settled = tuple[bool, float, bool]
 
 
 def merge_chances(
@@ -46,6 +52,35 @@ def merge_chances(
     return np.where(small | small[:, None], of_small, weaker)
 
 
+def walk_chances(
+    lift: FloatArray, standing: IntArray, differ: BoolArray, cuts: FloatArray | None, rate: float,
+    settings: Settings = DEFAULT,
+) -> FloatArray:  # fmt: skip
+    """Chance that two sets are one, for all pairs, where the number of clusters is unknown.
+
+    A number of clusters would say how many sets are duplicates. Without one, what counts is how
+    many times as often as chance has it a walk goes from one to the other (`lift`): the odds are
+    that, times the odds before for two sets of one group or of two. `cuts` and `rate` are those of
+    :func:`merge_chances`.
+
+    Examples
+    --------
+    >>> lift, no = np.array([[9.0, 1.0], [1.0, 9.0]]), np.zeros((2, 2), bool)
+    >>> walk_chances(lift, np.array([0, 1]), no, None, 0.01).round(2)
+    array([[0.  , 0.09],
+           [0.09, 0.  ]])
+    >>> walk_chances(lift, np.array([0, 0]), no, None, 0.01).round(2)
+    array([[0.  , 0.75],
+           [0.75, 0.  ]])
+    """
+    together = standing[:, None] == standing
+    odds = lift * np.where(together, settings.merge_odds_assumed, settings.merge_odds)
+    again = 0.0 if cuts is None else rate ** (cuts + cuts.T)
+    odds = np.where(differ, odds * again, odds)
+    np.fill_diagonal(odds, 0.0)
+    return odds / (1.0 + odds)
+
+
 def telling(chances: FloatArray, standing: IntArray) -> FloatArray:
     """How much an answer about each pair of sets would tell, to order the questions.
 
@@ -62,6 +97,59 @@ def telling(chances: FloatArray, standing: IntArray) -> FloatArray:
     """
     together = standing[:, None] == standing
     return np.where(together, 4.0 * chances * (1.0 - chances), chances)
+
+
+def changing(chances: FloatArray, standing: IntArray) -> FloatArray:
+    """Chance that an answer about each pair of sets changes the groups, where K is unknown.
+
+    Examples
+    --------
+    >>> changing(np.array([[0, .9, .2], [0, 0, .2], [0, 0, 0]]), np.array([0, 0, 2])).round(2)
+    array([[1. , 0.1, 0.2],
+           [1. , 1. , 0.2],
+           [0. , 0. , 1. ]])
+    """
+    return np.where(standing[:, None] == standing, 1.0 - chances, chances)
+
+
+def learned(
+    chances: FloatArray, standing: IntArray, differ: BoolArray, settled: Sequence[Settled],
+    settings: Settings = DEFAULT,
+) -> FloatArray:  # fmt: skip
+    """Chances corrected by what answers about pairs of sets said so far.
+
+    Pairs taken for one group and pairs of two groups are told apart. For either the odds are
+    multiplied by those of the answers over those of what was expected of them, each with one
+    "same" and one "different" more: without answers nothing changes. A group that no walk leaves
+    may be part of another all the same, each as likely: in as many of a hundred groups as in a
+    hundred answers about two groups, one "same" in `merge_far` added.
+
+    Examples
+    --------
+    >>> chances, no = np.array([[0, .5], [.5, 0]]), np.zeros((2, 2), bool)
+    >>> learned(chances, np.arange(2), no, [(False, 0.5, False)] * 8).round(2)
+    array([[0. , 0.1],
+           [0.1, 0. ]])
+    >>> learned(chances, np.arange(2), no, [(True, 0.5, False)] * 8).round(2)
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    >>> learned(0 * chances, np.arange(2), no, []).round(2)
+    array([[0.  , 0.05],
+           [0.05, 0.  ]])
+    """
+    factor, asked, same = np.ones(2), 0, 0.0
+    for kind in (True, False):
+        told = np.array([(chance, yes) for together, chance, yes in settled if together is kind])
+        if told.size:
+            expected, found = told.sum(axis=0)
+            rest = len(told) - np.array([expected, found])
+            factor[int(kind)] = (found + 1.0) / (expected + 1.0) * (rest[0] + 1.0) / (rest[1] + 1.0)
+            asked, same = (len(told), float(found)) if not kind else (asked, same)
+    together = standing[:, None] == standing
+    by = factor[together.astype(np.intp)]
+    found = by * chances / (by * chances + 1.0 - chances)
+    far = (same + 1.0) / (asked + settings.merge_far) / max(1, np.unique(standing).size - 1)
+    return np.where(together | differ, found, np.maximum(found, far))
 
 
 def chance_of_count(
@@ -94,3 +182,36 @@ def chance_of_count(
             if not differ[np.ix_(mine, other)].any():
                 sure *= 1.0 - float(chances[np.ix_(mine, other)].max())
     return round(sure, 6)
+
+
+def regrouped(
+    chances: FloatArray, group: IntArray, differ: BoolArray, mass: FloatArray
+) -> tuple[float, float]:
+    """Points expected to change group, were all sets settled: their number, and its deviation.
+
+    These are the points of a group that is one with a larger, and of a part that is not of its
+    group.
+
+    Examples
+    --------
+    >>> chances, apart = np.full((3, 3), 0.5), np.zeros((3, 3), bool)
+    >>> apart[0, 2] = apart[1, 2] = apart[2, 0] = apart[2, 1] = True
+    >>> regrouped(chances, np.arange(3), apart, np.array([8.0, 2.0, 5.0]))
+    (1.0, 1.0)
+    >>> regrouped(chances, np.array([0, 0, 2]), apart, np.array([8.0, 2.0, 5.0]))
+    (1.0, 1.0)
+    """
+    heads, where = np.unique(group, return_inverse=True)
+    weight = np.bincount(where, weights=mass)
+    moves = []
+    for a in range(heads.size):
+        parts = np.flatnonzero(where == a)
+        lesser = np.delete(parts, np.argmax(mass[parts]))
+        moves += [(1.0 - chances[k, parts[parts != k]].max(), mass[k]) for k in lesser]
+        for b in range(a):
+            between = np.ix_(where == a, where == b)
+            if not differ[between].any():
+                moves.append((chances[between].max(), min(weight[a], weight[b])))
+    chance, points = np.array(moves).reshape(-1, 2).T
+    spread = np.sqrt((chance * (1.0 - chance) * points**2).sum())
+    return float(chance @ points), float(spread)

@@ -16,6 +16,7 @@ import numpy as np
 
 from superpac.answers.links import SAME, UNSURE, Link
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.graph.cluster_count import walk_lift
 from superpac.graph.diffusion import Claims, Diffusion
 from superpac.strategies.base import Problem
 from superpac.strategies.superpac_d.assumed_links import (
@@ -71,6 +72,8 @@ class Posterior:
         Sets known to differ.
     mutual : ndarray of shape (S, S)
         How much sets claim each other.
+    lift : ndarray of shape (S, S)
+        How many times as often as chance has it a walk goes from set to set, where K is unknown.
     standing : ndarray of int of shape (S,)
         The group that each set is assumed to be in.
     group : ndarray of int of shape (S,)
@@ -241,6 +244,10 @@ class Posterior:
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
             self._links = self._assumed
         self.standing = standing_groups(self._links, self.place, self.differ)
+        if self.problem.auto:
+            belong = P.copy()
+            belong[self.certain] = np.eye(len(self.keys))[self.place[self.certain]]
+            self.lift = walk_lift(self.diffusion.graph, belong)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
         for t, k in self._apart(sets):  # what the point most likely is, the set most likely is not
             belief[k] *= 1.0 - P[t]

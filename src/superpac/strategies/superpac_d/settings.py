@@ -87,8 +87,15 @@ class Settings:
 
     # questions about two sets
     merge_chance: float = _is(0.07, "two sets this likely to be one are asked about")
+    merge_odds: float = _is(
+        0.1, "K unknown: odds that two groups are one where walks go as by chance"
+    )
+    merge_odds_assumed: float = _is(3.0, "the same for two sets that are taken for one group")
+    merge_far: float = _is(
+        20.0, "K unknown: answers about two groups in which one that no walk foretold is expected"
+    )
     merge_worth: float = _is(1.0, "K unknown: points that such a question is expected to mend")
-    merge_worth_least: float = _is(0.05, "the same where no point is in more doubt than that")
+    merge_worth_least: float = _is(0.01, "the same where no point is in more doubt than that")
     merge_candidates: int = _is(50, "pairs of sets looked at for a question")
 
     # questions about a point

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from superpac.answers.links import SAME, Link, pair_of
+from superpac.answers.links import SAME, UNSURE, Link, pair_of
 from superpac.answers.reliability import Reliability, learn_reliability
 from superpac.answers.state import Effect, State
 from superpac.answers.votes import chance_wrong
@@ -31,9 +31,14 @@ from superpac.strategies.superpac_d.checkpoints import (
 )
 from superpac.strategies.superpac_d.doubts import ask_again, doubtful_answers
 from superpac.strategies.superpac_d.merge_chances import (
+    Settled,
     chance_of_count,
+    changing,
+    learned,
     merge_chances,
+    regrouped,
     telling,
+    walk_chances,
 )
 from superpac.strategies.superpac_d.posterior import Posterior
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets
@@ -113,11 +118,12 @@ class SuperpacD(Strategy):
         self._first_unreached: FloatArray | None = None
         self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
         # of what is kept on disk: every choice that it depends on, and the answers it is behind
-        self._kept_as = f"checkpoint {count} {views} {doubt} {provisional} {settings}"
+        self._kept_as = f"checkpoint of {count} {views} {doubt} {provisional} {settings}"
         self._kept_at = 0
         self._begun = False
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
         self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
+        self._settled: list[Settled] = []  # the same of pairs of sets
 
     def _start(self, count: int) -> dict[str, FloatArray | IntArray]:
         """Where sets begin, and the eigenvectors with which the solver is quicker."""
@@ -194,12 +200,17 @@ class SuperpacD(Strategy):
         right = np.where(model.labels < width, own, 0.0)
         masses = [model.mass[model.group == head] for head in np.unique(model.group)]
         totals = np.sort([mass.sum() for mass in masses])
-        return Beliefs(
+        known = Beliefs(
             np.where(model.certain, 1.0, right),
             np.array(self._record).reshape(-1, 2),
             float(totals[: max(0, totals.size - K)].sum()),
-            float(sum(mass.sum() - mass.max() for mass in masses)),
         )
+        if self.problem.auto:
+            moved, spread = regrouped(
+                self._learned_chances(), model.group, model.differ, model.mass
+            )
+            return replace(known, regrouped=moved, regrouped_spread=spread)
+        return replace(known, assumed=float(sum(mass.sum() - mass.max() for mass in masses)))
 
     def count(self, state: State) -> Count:
         """How many clusters were met, and how sure it is that these are all."""
@@ -210,7 +221,7 @@ class SuperpacD(Strategy):
         seeds = set(self.sets.seeds)
         found = sum(not seeds.intersection(points) for points in model.members)
         sure = chance_of_count(
-            self._chances(self._known.votes.rate),
+            self._learned_chances(),
             model.group,
             model.differ,
             self._small(),
@@ -236,7 +247,8 @@ class SuperpacD(Strategy):
                     self._known.n_answers, len(answers), self.settings.checkpoint_spacing
                 ):
                     saved = self.sets.save(), self.model.save(), dict(self._merged)
-                    self._checkpoints.add(self._known.n_answers, (*saved, len(self._record)))
+                    lengths = len(self._record), len(self._settled)
+                    self._checkpoints.add(self._known.n_answers, (*saved, lengths))
             self._learn()
         self._keep()
 
@@ -246,7 +258,7 @@ class SuperpacD(Strategy):
         kept = None if memory is None or not answers else memory.get(self._kept_as)
         if kept is None or digest(answers[: kept["at"]]) != kept["digest"]:
             return False
-        (sets, model, merged, _), self._record, history = unpacked(kept)
+        (sets, model, merged, _), self._record, self._settled, history = unpacked(kept)
         self._begun, self._kept_at = True, kept["at"]
         self._known = State.of(self.problem.n, answers[: kept["at"]])
         self._merged = merged
@@ -266,7 +278,8 @@ class SuperpacD(Strategy):
         if memory is None or found is None or found[0] < self._kept_at + behind:
             return
         self._kept_at, saved = found
-        values = packed((saved, self._record[: saved[3]], self.model.history(saved[1])))
+        record, settled = self._record[: saved[3][0]], self._settled[: saved[3][1]]
+        values = packed((saved, record, settled, self.model.history(saved[1])))
         answers = self._known.answers[: self._kept_at]
         memory.put(self._kept_as, {**values, "at": self._kept_at, "digest": digest(answers)})
 
@@ -280,7 +293,7 @@ class SuperpacD(Strategy):
         """Nothing answered yet."""
         self._begun = True
         self._known = State(self.problem.n)  # the answers taken in so far, read as everybody does
-        self._merged, self._record = {}, []
+        self._merged, self._record, self._settled = {}, [], []
         with one_thread():
             self.model.forget()
             self.sets.refold([])
@@ -296,8 +309,8 @@ class SuperpacD(Strategy):
         if kept is None:
             self._begin()
             return
-        at, (sets, model, merged, recorded) = kept
-        del self._record[recorded:]
+        at, (sets, model, merged, (recorded, settled)) = kept
+        del self._record[recorded:], self._settled[settled:]
         self._known = State.of(self.problem.n, past[:at])
         self._merged = dict(merged)
         self.sets.restore(sets)
@@ -327,11 +340,18 @@ class SuperpacD(Strategy):
         self.model.follow(self.sets)
 
     def _note_merge(self, answer: Link) -> None:
-        """Keep how likely a merge was and how many points it moves."""
+        """Keep how likely a merge was and how many points it moves, and whether it came to it."""
         a, b = int(self.model.place[answer.i]), int(self.model.place[answer.j])
-        if answer.answer == SAME and a >= 0 and b >= 0 and a != b:
-            self.model.settle(self.sets)
-            self._merged[pair_of(answer)] = self._merge_risk(a, b)
+        same, learns = answer.answer == SAME, self.problem.auto and answer.answer != UNSURE
+        if not (same or learns) or a < 0 or b < 0 or a == b:
+            return
+        self.model.settle(self.sets)
+        chance, stake = self._merge_risk(a, b)
+        if same:
+            self._merged[pair_of(answer)] = chance, stake
+        if learns:
+            together = bool(self.model.standing[a] == self.model.standing[b])
+            self._settled.append((together, chance, same))
 
     def _merge_risk(self, a: int, b: int) -> tuple[float, float]:
         """Chance that two sets are one, by the votes alone, and how many points a merge moves."""
@@ -437,6 +457,8 @@ class SuperpacD(Strategy):
                 a, b = model.place[cut.i], model.place[cut.j]
                 if a >= 0 and b >= 0:
                     cuts[a, b] -= self._known.votes.net(cut.i, cut.j)
+        if self.problem.auto:
+            return walk_chances(model.lift, model.standing, model.differ, cuts, rate, self.settings)
         return merge_chances(
             model.mutual,
             model.differ,
@@ -447,6 +469,14 @@ class SuperpacD(Strategy):
             rate,
             self.settings,
         )
+
+    def _learned_chances(self) -> FloatArray:
+        """The same, corrected by what answers about pairs of sets said where K is unknown."""
+        chances = self._chances(self._known.votes.rate)
+        if not self.problem.auto:
+            return chances
+        model = self.model
+        return learned(chances, model.standing, model.differ, self._settled, self.settings)
 
     def _worth(self, mended: float, unsettled: float) -> bool:
         """Whether two sets are asked about to know the number of clusters."""
@@ -464,25 +494,29 @@ class SuperpacD(Strategy):
         count = len(model.keys)
         if count < 2:
             return
-        upper = np.triu(self._chances(self._known.votes.rate), 1)
+        upper = np.triu(self._learned_chances(), 1)
         small = self.settings.small_set * self.problem.n / K
         forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
         unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
         at_stake = np.minimum(model.mass, model.mass[:, None])
-        order = upper * at_stake if self.problem.auto else telling(upper, model.standing)
+        if self.problem.auto:
+            forced, changes = False, np.triu(changing(upper, model.standing), 1)
+            order = changes * at_stake
+        else:
+            order, changes = telling(upper, model.standing), upper
         for flat in np.argsort(-order, axis=None, kind="stable")[: self.settings.merge_candidates]:
             a, b = divmod(int(flat), count)
-            chance = float(upper[a, b])
+            change = float(changes[a, b])
             stake = float(at_stake[a, b])
-            likely = chance >= self.settings.merge_chance
-            if chance <= 0:
+            likely = change >= self.settings.merge_chance
+            if change <= 0:
                 return
             if stake < small:
-                if not last and chance * stake < unsettled:
+                if not last and change * stake < unsettled:
                     continue
-            elif not (likely or forced or last or self._worth(chance * stake, unsettled)):
+            elif not (likely or forced or last or self._worth(change * stake, unsettled)):
                 continue
-            yield self._join_question(state, a, b, chance, shut)
+            yield self._join_question(state, a, b, float(upper[a, b]), shut)
 
     def _join_question(
         self, state: State, a: int, b: int, chance: float, shut: set[int]
