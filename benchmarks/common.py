@@ -70,6 +70,27 @@ COIL20 = Draw("coil20", "ensc:gamma=10", 9)
 DIGITS10 = Draw("digits", "tsc:q=5", 5, 10, 100)
 
 
+def vectors(
+    name: str, classes: int | None = None, per_class: int | None = None, affinity: str = "tsc:q=5"
+) -> Draw:
+    """Vectors that a network made of photos, faces or sentences: a file in SUPERPAC_VECTORS.
+
+    A file `name`.npz holds `X` and `y`, as ``superpac.load`` reads it.
+    """
+    folder = Path(os.environ.get("SUPERPAC_VECTORS", "."))
+    return Draw(str(folder / f"{name}.npz"), affinity, None, classes, per_class)
+
+
+CALTECH20 = vectors("caltech20_lite0")  # photos of 20 kinds of things, EfficientNet-Lite0
+CALTECH10 = vectors("caltech20_lite0", 10, 40)
+SIGNS = vectors("signs_lite0")  # hand signs for 0 to 9, the same network
+FACES35 = vectors("lfw_face")  # Labeled Faces in the Wild, 35 people, dlib's face network
+FACES15 = vectors("lfw_face", 15)
+BANK20 = vectors("bank20_tfidf")  # questions to a bank, 20 intents, SVD of character TF-IDF
+BANK20B = vectors("bank20b_tfidf")  # 20 other intents
+PENDIGITS = Draw("pendigits", "knn", 3, 10, 60, standardise=True)
+
+
 def rand_curve(session: Session, oracle: Oracle, y: Any, questions: int) -> list[float]:
     """Adjusted Rand index after 0, 1, 2, ... questions."""
     first = adjusted_rand(y, session.labels("model"))

@@ -9,6 +9,10 @@ seeds (0 to 14), of the rows marked * among others; see docs/stopping.md.
 
     python benchmarks/stopping.py --trials 10
     python benchmarks/stopping.py --trials 10 --rows mnist,yale --json FILE
+    python benchmarks/stopping.py --trials 3 --rows unknown,photos,faces,bank
+
+In rows with "K unknown" the sessions are not told the number of clusters. Rows of vectors need
+their files in the folder that SUPERPAC_VECTORS names.
 """
 
 from __future__ import annotations
@@ -21,7 +25,23 @@ from typing import Any
 
 import numpy as np
 
-from common import MNIST5, Draw, parser_of
+from common import (
+    BANK20,
+    BANK20B,
+    CALTECH10,
+    CALTECH20,
+    DIGITS10,
+    FACES15,
+    FACES35,
+    MNIST5,
+    MNIST10,
+    PENDIGITS,
+    SIGNS,
+    YALE5,
+    YALE10,
+    Draw,
+    parser_of,
+)
 from superpac import Dataset, NoisyOracle, clustering_error
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import NotFoundError
@@ -45,6 +65,8 @@ class Planes(Draw):
 
 
 DIGITS5 = Draw("digits", "tsc:q=5", 3, 5, 100)
+SEGMENT = Draw("segment", "ensc:gamma=5", None, 7, 60)
+UNKNOWN = "K unknown"
 
 # name: points, questions, share of wrong answers
 ROWS: dict[str, tuple[Draw, int, float]] = {
@@ -56,18 +78,40 @@ ROWS: dict[str, tuple[Draw, int, float]] = {
     "planes, noise 0.8": (Planes("planes", "tsc:q=4", 3, noise=0.8), 250, 0.0),
     "planes, noise 1.2": (Planes("planes", "tsc:q=4", 3, noise=1.2), 250, 0.0),
     "pendigits 10 x 60": (Draw("pendigits", "ensc:gamma=5", None, 10, 60), 300, 0.0),
-    "segment 7 x 60": (Draw("segment", "ensc:gamma=5", None, 7, 60), 250, 0.0),
+    "segment 7 x 60": (SEGMENT, 250, 0.0),
     "yale 10": (Draw("yaleb", "ssc-omp", 9, 10), 250, 0.0),
     "mnist 3 x 150": (Draw("mnist", "tsc:q=5", 3, 3, 150), 150, 0.0),
     "mnist 5 x 100, 1.2% wrong": (MNIST5, 250, 0.012),
     "digits 5 x 100, 5% wrong": (DIGITS5, 150, 0.05),
+    "photos of 20 kinds": (CALTECH20, 150, 0.0),
+    "photos of 10 kinds": (CALTECH10, 100, 0.0),
+    "hand signs": (SIGNS, 150, 0.0),
+    "faces of 35 people": (FACES35, 100, 0.0),
+    "bank questions": (BANK20, 150, 0.0),
+    "other bank questions": (BANK20B, 150, 0.0),
+    f"mnist 5 x 100, {UNKNOWN} *": (MNIST5, 150, 0.0),
+    f"yale 10, {UNKNOWN} *": (YALE10, 150, 0.0),
+    f"pendigits 10 x 60, {UNKNOWN} *": (PENDIGITS, 150, 0.0),
+    f"segment 7 x 60, {UNKNOWN} *": (SEGMENT, 150, 0.0),
+    f"photos of 20 kinds, {UNKNOWN} *": (CALTECH20, 150, 0.0),
+    f"hand signs, {UNKNOWN} *": (SIGNS, 150, 0.0),
+    f"faces of 35 people, {UNKNOWN} *": (FACES35, 100, 0.0),
+    f"bank questions, {UNKNOWN} *": (BANK20, 150, 0.0),
+    f"mnist 10 x 100, {UNKNOWN}": (MNIST10, 150, 0.0),
+    f"digits 10 x 100, {UNKNOWN}": (DIGITS10, 150, 0.0),
+    f"yale 5, {UNKNOWN}": (YALE5, 150, 0.0),
+    f"photos of 10 kinds, {UNKNOWN}": (CALTECH10, 100, 0.0),
+    f"faces of 15 people, {UNKNOWN}": (FACES15, 100, 0.0),
+    f"other bank questions, {UNKNOWN}": (BANK20B, 150, 0.0),
 }
 
 
-def follow(draw: Draw, seed: int, budget: int, wrong: float) -> list[dict[str, float]]:
+def follow(
+    draw: Draw, seed: int, budget: int, wrong: float, known: bool = True
+) -> list[dict[str, float]]:
     """One session: error and estimate at 0, 5, 10, ... questions."""
     items = draw.items(seed)
-    session = draw.session(items, seed)
+    session = draw.session(items, seed, clusters=None if known else "auto")
     found: list[dict[str, float]] = []
 
     def note(asked: int) -> None:
@@ -157,7 +201,8 @@ def main() -> None:
         if words and not any(word in name for word in words):
             continue
         try:
-            runs = [follow(draw, FIRST + t, budget, wrong) for t in range(given.trials)]
+            known = UNKNOWN not in name
+            runs = [follow(draw, FIRST + t, budget, wrong, known) for t in range(given.trials)]
         except NotFoundError as error:
             print(f"| {name} | {error} |")
             continue
