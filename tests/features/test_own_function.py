@@ -7,7 +7,7 @@ import pytest
 from superpac.cache import DiskCache
 from superpac.data.things import Things
 from superpac.errors import DataError, InputError, NotFoundError
-from superpac.features.encode import encode
+from superpac.features.encoding import encode
 from superpac.features.registry import make_encoder
 
 OWN = """

@@ -35,6 +35,8 @@ def cluster(
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
+    features: common.FeaturesOption = None,
+    text: common.TextOption = None,
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
@@ -55,7 +57,14 @@ def cluster(
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
             items = common.read_data(
-                data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+                data,
+                labels=labels,
+                ids=ids,
+                size=size,
+                colour=colour,
+                standardise=standardise,
+                features=features,
+                text=text,
             )
         make_affinity(affinity, k, random_state=seed)  # says at once what is wrong with its name
         with stages.stage("affinity") as progress:

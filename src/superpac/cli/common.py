@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -124,6 +124,17 @@ IdsOption = Annotated[str | None, typer.Option("--ids", help="Column or array of
 SizeOption = Annotated[
     str | None, typer.Option("--size", help="Resize images: HEIGHTxWIDTH or one number.")
 ]
+FeaturesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--features",
+        help="What makes vectors of photos, texts or sounds (superpac features list), or a file "
+        "with vectors.",
+    ),
+]
+TextOption = Annotated[
+    str | None, typer.Option("--text", help="Column of a table that holds texts to encode.")
+]
 ColourOption = Annotated[bool, typer.Option("--colour", help="Keep the colours of images.")]
 StandardiseOption = Annotated[
     bool, typer.Option("--standardise", help="Scale columns to mean 0 and variance 1.")
@@ -188,7 +199,10 @@ def parse_options(pairs: list[str] | None) -> dict[str, Any]:
 
 
 # options of read_data, and what their values are
-DATA_OPTIONS = {"labels": str, "ids": str, "size": str, "colour": bool, "standardise": bool}
+DATA_OPTIONS = {
+    **{"labels": str, "ids": str, "size": str, "colour": bool, "standardise": bool},
+    **{"features": str, "text": str},
+}
 
 
 def read_data(
@@ -199,12 +213,20 @@ def read_data(
     size: str | None = None,
     colour: bool = False,
     standardise: bool = False,
+    features: str | None = None,
+    text: str | None = None,
     fewest: int = 2,
 ) -> Dataset:
     """Load what the data options describe."""
+    from superpac.cli import things
     from superpac.data import load
     from superpac.data.image_folder import parse_size
 
+    if features or text or things.holds_sounds(what):
+        for option, value in {"size": size, "colour": colour, "standardise": standardise}.items():
+            if value:
+                raise InputError(f"--{option} is for pixels and tables; leave it out for vectors.")
+        return things.read_encoded(what, features=features, text=text, labels=labels, ids=ids)
     return load(
         what,
         labels=labels,
@@ -220,6 +242,10 @@ def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | boo
     """Load what the data options describe, with what a session notes down to load it again."""
     items = read_data(what, **options)
     given = {name: value for name, value in options.items() if value}
+    if items.features:
+        from superpac.cli import things
+
+        given["features"] = things.noted(given.get("features") or items.features)
     return items, {"what": place_of(what), **given}
 
 
@@ -237,11 +263,16 @@ def options_of(info: SessionInfo) -> dict[str, Any]:
     """Data options that a session was begun with."""
     recipe = info.source if isinstance(info.source, dict) else {}
     # what an archive from elsewhere says is not trusted to be of the right kind
-    return {
+    options = {
         option: value
         for option, value in recipe.items()
         if isinstance(value, DATA_OPTIONS.get(option, ()))
     }
+    if "features" in options:
+        from superpac.cli import things
+
+        things.check_trusted(str(options["features"]))
+    return options
 
 
 def read_items(
@@ -287,12 +318,20 @@ class Stages:
             transient=True,
         )
 
+    _outer: ClassVar[Stages | None] = None  # a terminal shows one display at a time
+
     def __enter__(self) -> Stages:
-        self._bar.start()
+        if Stages._outer is None:
+            Stages._outer = self
+            self._bar.start()
+        else:
+            self._bar = Stages._outer._bar
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bar.stop()
+        if Stages._outer is self:
+            Stages._outer = None
+            self._bar.stop()
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[int, int], None]]:

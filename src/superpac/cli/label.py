@@ -28,6 +28,8 @@ def label(
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
+    features: common.FeaturesOption = None,
+    text: common.TextOption = None,
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
@@ -71,7 +73,14 @@ def label(
     address = security.check_bind(host, share=share, token_given=token_file is not None)
     token = security.new_token() if token_file is None else security.read_token(token_file)
     items, source = common.read_source(
-        data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+        data,
+        labels=labels,
+        ids=ids,
+        size=size,
+        colour=colour,
+        standardise=standardise,
+        features=features,
+        text=text,
     )
     spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
     check_spec(spec, items)

@@ -87,6 +87,8 @@ def new(
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
+    features: common.FeaturesOption = None,
+    text: common.TextOption = None,
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
@@ -98,7 +100,14 @@ def new(
     from superpac.session.session import Session
 
     items, source = common.read_source(
-        data, labels=labels, ids=ids, size=size, colour=colour, standardise=standardise
+        data,
+        labels=labels,
+        ids=ids,
+        size=size,
+        colour=colour,
+        standardise=standardise,
+        features=features,
+        text=text,
     )
     spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
     with (

@@ -46,6 +46,8 @@ def simulate(
     labels: common.LabelsOption = None,
     ids: common.IdsOption = None,
     size: common.SizeOption = None,
+    features: common.FeaturesOption = None,
+    text: common.TextOption = None,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
     jobs: common.JobsOption = 2,
@@ -57,7 +59,15 @@ def simulate(
 
     from superpac.session.stopping import parse_share
 
-    items = common.read_data(data, labels=labels, ids=ids, size=size, standardise=standardise)
+    items = common.read_data(
+        data,
+        labels=labels,
+        ids=ids,
+        size=size,
+        standardise=standardise,
+        features=features,
+        text=text,
+    )
     if items.y is None:
         raise InputError(
             f"{items.name} has no true classes to answer from; name them with --labels."

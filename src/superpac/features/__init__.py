@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from superpac.features.base import Encoder
-    from superpac.features.encode import encode
+    from superpac.features.encoding import encode
     from superpac.features.image import ImageFeatures
     from superpac.features.pixels import PixelFeatures
     from superpac.features.registry import make_encoder
@@ -24,7 +24,7 @@ _HOMES = {
     "PlainTextFeatures": "text_plain",
     "SpeakerFeatures": "speaker",
     "TextFeatures": "text",
-    "encode": "encode",
+    "encode": "encoding",
     "make_encoder": "registry",
 }
 

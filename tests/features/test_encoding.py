@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from superpac.cache import DiskCache
 from superpac.data.things import Things, read_things
 from superpac.errors import DataError, InputError
-from superpac.features import encode as module
-from superpac.features.encode import encode
+from superpac.features import encoding
+from superpac.features.encoding import encode
 from superpac.features.pixels import PixelFeatures
 
 
@@ -114,7 +114,7 @@ def test_what_is_kept_outlives_an_upgrade_and_a_damaged_file_costs_time(
 
 
 def test_what_was_made_before_an_interruption_is_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_AT_ONCE", 8)
+    monkeypatch.setattr(encoding, "_AT_ONCE", 8)
     cache = DiskCache(tmp_path / "cache")
 
     def stop(done, total):
