@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -120,7 +121,12 @@ def test_a_function_that_fails_keeps_what_it_answered_before(planes):
 
 
 def test_control_c_keeps_what_was_answered(planes):
-    done = superpac("answer", "planes", "--with", "judges:interrupted", check=False)
+    # tests that run in the background of a shell inherit that Ctrl+C is ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = superpac("answer", "planes", "--with", "judges:interrupted", check=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert done.returncode == 130
     assert "interrupted has answered 3: " in done.stdout
     assert written(planes) == [("answer", "interrupted")] * 3
