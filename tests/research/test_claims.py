@@ -100,6 +100,42 @@ def test_a_claim_that_fails_says_why(as_published, tmp_path):
     assert "30.0%" in " ".join(claim(stuck, "C5").why)
 
 
+def test_a_claim_that_holds_needs_no_excuse(as_published):
+    assert all(c.title and not c.belief for c in judge(as_published))
+
+
+def test_what_is_believed_follows_from_the_results(as_published, tmp_path):
+    many = "yale_mnist_many"
+    strong = swap(as_published, many, "mnist10", "urasc-n", [level(0.05, 1600)] * 5, tmp_path / "a")
+    assert "it errs on 5.0%" in claim(strong, "C1").belief
+    assert "until two digits" not in claim(strong, "C1").belief
+    late = swap(as_published, many, "mnist10", "superpac", [level(0.35, 1600)] * 5, tmp_path / "b")
+    late = swap(late, many, "mnist10", "superpac-unit", [level(0.2, 1600)] * 5, tmp_path / "c")
+    assert "until two digits" in claim(late, "C1").belief
+    assert "errs on" not in claim(late, "C1").belief
+    assert "unit length, 20.0%" in claim(late, "C1").belief
+    for name, method, error in (("o", "as-read", 0.01), ("q", "q3", 0.03), ("r", "q7", 0.15)):
+        curves = [level(error, 1200)] * 3
+        late = swap(late, "readings", "mnist10", method, curves, tmp_path / name)
+    assert "of 2 other readings the best, TSC with q = 3, 3.0%" in claim(late, "C1").belief
+    slow = swap(
+        as_published, many, "yale5", "urasc-n", [falling(0.2, 100, 300)] * 6, tmp_path / "d"
+    )
+    assert claim(slow, "C2").belief.startswith("On Yale B, K = 5 our URASC-N")
+    rival = [falling(0.3, 900, 3000)] * 2
+    near = swap(as_published, "yaleFull", "yale38", "urasc-n", rival, tmp_path / "e")
+    assert "falls to 0.0% by 3,000 questions" in claim(near, "C4").belief
+    assert "2 orders" in claim(near, "C4").belief
+
+
+def test_the_best_input_of_usps_is_named(as_published, tmp_path):
+    bad = swap(as_published, "usps", "usps9", "superpac", [level(0.3, 2000)], tmp_path / "a")
+    for name, method, error in (("b", "a5", 0.01), ("c", "a50", 0.2)):
+        curve = [level(error, 4000)]
+        bad = swap(bad, "usps_input", "usps9", method, curve, tmp_path / name)
+    assert "with gamma = 5, tau = 0.95 and d = 9 SUPERPAC is at 1.0%" in claim(bad, "C6").belief
+
+
 def test_a_run_cut_short_is_not_called_a_failure(as_published, tmp_path):
     cut = swap(
         as_published, "usps", "usps9", "superpac", [level(0.3, 400)], tmp_path / "c", stopped="time"

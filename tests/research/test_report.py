@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from made_results import good
 from superpac.cli.reproduce import reproduce
 from superpac.errors import DataError, InputError, NotFoundError
+from superpac.research.claims import judge
 from superpac.research.figure_plots import draw_figure, style_of
 from superpac.research.figure_specs import figure_names, load_figure
 from superpac.research.report import costs, summary, write_report
@@ -78,6 +79,12 @@ def test_every_figure_of_a_full_report(tmp_path):
     assert spent["usps"]["trials"] == 3
     assert spent["usps"]["stopped"] == 1
     assert spent["usps"]["minutes"] == pytest.approx(2.5)
+    planned = len(load_figure("usps").tasks())
+    assert spent["usps"]["counted"] == f"3 of {planned}"
+    assert f"3 of {planned} trials" in text
+    assert all(
+        f"<b>{claim.title}.</b>" in text for claim in judge(results) if "'" not in claim.title
+    )
     for name in ("yale_mnist_many", "coil", "usps"):
         assert (tmp_path / "figures" / f"{name}.svg").is_file()
     assert not (tmp_path / "figures" / "theory.svg").exists()

@@ -53,10 +53,11 @@ def _mask(indptr, indices, data, set_of, different, everything):  # type: ignore
 
 
 @njit(cache=True, parallel=True)
-def _step(indptr, indices, data, scale, set_of, sums, V, W, p, q, r, out):  # type: ignore[no-untyped-def]
+def block_step(indptr, indices, data, scale, set_of, sums, V, W, p, q, r, out):  # type: ignore[no-untyped-def]
     """Do ``out = p S V + q V + r W`` for the normalised imputed affinity S.
 
-    `sums` holds, for each set, the must-link weight times the sum of the scaled rows of V.
+    `sums` holds, for each set, the must-link weight times the sum of the scaled rows of V; `q` is a
+    number per row.
     """
     n, k = V.shape
     for i in prange(n):
@@ -76,7 +77,7 @@ def _step(indptr, indices, data, scale, set_of, sums, V, W, p, q, r, out):  # ty
                 row[c] += sums[a, c]
         u = p * scale[i]
         for c in range(k):
-            row[c] = u * row[c] + q * V[i, c] + r * W[i, c]
+            row[c] = u * row[c] + q[i] * V[i, c] + r * W[i, c]
 
 
 @dataclass(frozen=True)
@@ -328,9 +329,9 @@ class _Operator:
     def step(self, V: FloatArray, W: FloatArray, p: float, q: float, r: float) -> FloatArray:
         """Give ``p S V + q V + r W``."""
         out = np.empty_like(V)
-        A = self.A
+        A, set_of, every = self.A, self.set_of, np.full(V.shape[0], q)
         sums = self.gather @ V
-        _step(A.indptr, A.indices, self.data, self.scale, self.set_of, sums, V, W, p, q, r, out)
+        block_step(A.indptr, A.indices, self.data, self.scale, set_of, sums, V, W, p, every, r, out)
         if self.own.any():
             rows = np.flatnonzero(self.own)
             out[rows] -= p * self.own[rows, None] * V[rows]

@@ -25,6 +25,7 @@ ENOUGH = 5  # trials for a band: that of two covers everything
 POINTS = 400  # of a curve: more than a page can show only makes the file larger
 DASHES = {"oracle-pca": "--", "oracle-rpca": ":"}
 OLDER = " (older version)"
+IN_A_ROW = 3  # panels: with more beside each other their words are too small on a page
 SHOWN = 20  # single trials in a plot: more is a blot
 
 
@@ -122,8 +123,14 @@ def _curves(results: Results, layout: Layout) -> Figure | None:
         return None
     run = set(here["method"])
     styles = style_of({**layout, "lines": [li for li in layout["lines"] if li["name"] in run]})
-    figure = Figure(figsize=(4.1 * len(panels) + 0.4, 4.2), layout="constrained")
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    across = len(panels) if len(panels) <= IN_A_ROW else 2
+    down = -(-len(panels) // across)
+    width = {1: 8.2, 2: 6.2}.get(across, 4.2)
+    figure = Figure(figsize=(width * across + 0.4, 3.9 * down + 0.6), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    axes = grid.ravel()[: len(panels)]
+    for ax in grid.ravel()[len(panels) :]:
+        ax.set_visible(False)
     labelled: dict[str, Any] = {}
     for panel, ax in zip(panels, axes, strict=True):
         for n, line in enumerate(layout["lines"]):
@@ -141,8 +148,9 @@ def _curves(results: Results, layout: Layout) -> Figure | None:
         top = max((np.max(drawn.get_ydata()) for drawn in ax.lines), default=1.0)
         ax.set_ylim(0, max(1.12 * float(top), 1.0))
         ax.set_xlabel("pairwise comparisons")
-    axes[0].set_ylabel("misclassification rate, %")
-    columns = min(len(labelled), max(2, 2 * len(panels)))
+    for ax in grid[:, 0]:
+        ax.set_ylabel("misclassification rate, %")
+    columns = min(len(labelled), 3 if across == 1 else 4)
     figure.legend(
         list(labelled.values()), list(labelled), loc="outside lower center", ncols=columns,
         frameon=False, fontsize=9,
@@ -186,11 +194,11 @@ def _singles(results: Results, layout: Layout) -> Figure | None:
         return None
     styles = style_of(layout)
     figure = Figure(
-        figsize=(4.1 * len(panels) + 0.4, 3.0 * len(wanted) + 0.4), layout="constrained"
+        figsize=(6.2 * len(wanted) + 0.4, 2.7 * len(panels) + 0.4), layout="constrained"
     )
-    grid = figure.subplots(len(wanted), len(panels), squeeze=False, sharey="row", sharex="col")
-    for line, axes in zip(wanted, grid, strict=True):
-        for panel, ax in zip(panels, axes, strict=True):
+    grid = figure.subplots(len(panels), len(wanted), squeeze=False)
+    for panel, axes in zip(panels, grid, strict=True):
+        for line, ax in zip(wanted, axes, strict=True):
             trials = results.select(layout["name"], panel["name"], line["name"]).head(SHOWN)
             colour = styles[line["name"]]["color"]
             ends = []
@@ -201,7 +209,7 @@ def _singles(results: Results, layout: Layout) -> Figure | None:
                     ends.append(int(np.argmax(wrong < 0.5)))
             ax.plot(ends, np.zeros(len(ends)), "|", color="#000000", markersize=9)
             ax.set_yscale("symlog", linthresh=1.0)
-            ax.set_ylim(-0.25, None)
+            ax.set_ylim(-0.25, 300)
             ax.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
             ax.minorticks_off()
             name = line["label"] or line["name"]

@@ -93,12 +93,12 @@ def claims_table(claims: Sequence[Claim]) -> str:
     | C0 | It is so. | reproduced | error: 4%; the paper: 5%. |
     """
     rows = [
-        "| claim | the paper's words | verdict | what decides it |",
+        "| claim | in short | verdict | what decides it |",
         "| --- | --- | --- | --- |",
     ]
     folded = []
     for claim in claims:
-        cells = (claim.name, claim.words, claim.verdict, _decided_by(claim))
+        cells = (claim.name, claim.title or claim.words, claim.verdict, _decided_by(claim))
         rows.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
         told = [
             f"- **{check.words}**: {check.what}. Paper: {check.paper}. Ours: {check.ours}."
@@ -106,10 +106,14 @@ def claims_table(claims: Sequence[Claim]) -> str:
         ]
         reasons = [f"- {reason}" for reason in claim.why]
         title = f"<details><summary>{claim.name}: {claim.verdict}</summary>"
-        folded.append("\n".join([title, "", *told, *reasons, "", "</details>"]))
-    return "\n".join([*rows, "", "Every check, with its bound and 95% interval:", ""]) + "\n".join(
-        ["", *folded, ""]
-    )
+        quoted = ["", f"> {claim.words}", ""]
+        folded.append("\n".join([title, *quoted, *told, *reasons, "", "</details>"]))
+    beliefs = [f"- {claim.name}: {claim.belief}" for claim in claims if claim.belief]
+    if beliefs:
+        rows += ["", "What we believe of those that are not reproduced, and what was tried:", ""]
+        rows += beliefs
+    rows += ["", "The paper's words and every check, with its bound and 95% interval:", "", *folded]
+    return "\n".join([*rows, ""])
 
 
 def figures_page(sections: Sequence[Mapping[str, Any]]) -> str:
@@ -133,7 +137,7 @@ def figures_page(sections: Sequence[Mapping[str, Any]]) -> str:
         lines += [
             section["caption"],
             "",
-            f"`{section['command']}`: {section['trials']} trials, "
+            f"`{section['command']}`: {section['counted']} trials, "
             f"{section['minutes']:.1f} processor minutes.",
             "",
         ]
@@ -165,6 +169,11 @@ def _decided_by(claim: Claim) -> str:
     return f"{check.what}: {check.ours}; the paper: {check.paper}."
 
 
+def _held(claim: Claim) -> str:
+    """How many of a claim's checks hold, such as 2 of 3."""
+    return f"{sum(check.holds is True for check in claim.checks)} of {len(claim.checks)}"
+
+
 def costs(results: Results) -> list[dict[str, Any]]:
     """Processor time of each figure, and how many of its trials were stopped for time.
 
@@ -176,8 +185,9 @@ def costs(results: Results) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``name``, ``trials``, ``stopped`` and ``minutes``, in the order of the figures; an
-        affinity that several figures share counts for the one that built it.
+        ``name``, ``trials``, ``counted`` (with how many there are to be, where some are missing),
+        ``stopped`` and ``minutes``, in the order of the figures; an affinity that several figures
+        share counts for the one that built it.
     """
     table = results.table
     found = []
@@ -187,6 +197,7 @@ def costs(results: Results) -> list[dict[str, Any]]:
             {
                 "name": layout["name"],
                 "trials": len(rows),
+                "counted": _counted(results, layout, len(rows)),
                 "stopped": int((rows["stopped"] == "time").sum()),
                 "minutes": float(rows["cpu_seconds"].sum()) / 60,
             }
@@ -293,8 +304,19 @@ def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[st
         "left_out": left_out,
         "command": f"superpac reproduce {layout['name']}",
         "minutes": float(here["cpu_seconds"].sum()) / 60,
-        "trials": len(here),
+        "counted": _counted(results, layout, len(here)),
     }
+
+
+def _counted(results: Results, layout: Mapping[str, Any], run: int) -> str:
+    """Trials that were run and, where some of a full run are missing, how many it has."""
+    planned = sum(
+        min(panel["trials"], line.get("trials") or panel["trials"])
+        for panel in layout["panels"]
+        for line in layout["lines"]
+        if not panel["lines"] or line["name"] in panel["lines"]
+    )
+    return f"{run:,}" if results.meta["quick"] or run >= planned else f"{run:,} of {planned:,}"
 
 
 def _in_order(results: Results) -> list[Mapping[str, Any]]:
@@ -307,7 +329,10 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "name": claim.name,
         "words": claim.words,
         "verdict": claim.verdict,
+        "title": claim.title,
         "decided_by": _decided_by(claim),
+        "belief": claim.belief,
+        "held": _held(claim),
         "mark": ANSWERS[claim.verdict],
         "why": claim.why,
         "checks": [

@@ -11,6 +11,7 @@ from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
 from superpac.graph.imputed_spectral import ImputedSpectral, KnownSets
 from superpac.strategies import Problem
+from superpac.strategies.baselines import laplacian_eigenpairs
 from superpac.strategies.baselines.laplacian_eigenpairs import ImputedLaplacian, smallest_pairs
 from superpac.strategies.baselines.urasc import (
     NEIGHBOURS,
@@ -95,7 +96,8 @@ def test_laplacian_is_that_of_the_imputed_matrix(graph):
     np.testing.assert_allclose(ImputedLaplacian(model.A).toarray(), laplacian(model.A.toarray()))
 
 
-def test_iterated_eigenpairs_are_the_dense_ones_cold_and_warm():
+@pytest.mark.parametrize("wanted", [20, 80])  # 80 are filtered in more than one part
+def test_iterated_eigenpairs_are_the_dense_ones_cold_and_warm(wanted):
     X, y = make_subspaces(100, 4, 3, 12, noise=0.2, seed=0)
     A = TSC(4, q=6).affinity(X)
     block = None
@@ -104,12 +106,41 @@ def test_iterated_eigenpairs_are_the_dense_ones_cold_and_warm():
         set_of[: 4 * placed : 4] = y[: 4 * placed : 4]
         L = ImputedLaplacian(A, KnownSets(set_of, 4))
         values, vectors, block = smallest_pairs(
-            L, 20, start=block, rng=np.random.default_rng(0), dense_below=10
+            L, wanted, start=block, rng=np.random.default_rng(0), dense_below=10
         )
-        np.testing.assert_allclose(values, np.linalg.eigvalsh(L.toarray())[:20], atol=1e-6)
-        gap = L.product(vectors) - vectors * values
+        full = L.toarray()
+        np.testing.assert_allclose(values, np.linalg.eigvalsh(full)[:wanted], atol=1e-6)
+        gap = full @ vectors - vectors * values
         assert np.linalg.norm(gap, axis=0).max() < 1e-3 * values[-1]
-        np.testing.assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-8)
+        np.testing.assert_allclose(vectors.T @ vectors, np.eye(wanted), atol=1e-8)
+
+
+def test_eigenvectors_that_are_good_already_are_not_filtered_again(monkeypatch):
+    X, y = make_subspaces(100, 4, 3, 12, noise=0.2, seed=0)
+    A = TSC(4, q=6).affinity(X)
+    widths = []
+    filtered = laplacian_eigenpairs._filtered
+
+    def counted(L, V, *rest):
+        widths.append(V.shape[1])
+        return filtered(L, V, *rest)
+
+    monkeypatch.setattr(laplacian_eigenpairs, "_filtered", counted)
+    L = ImputedLaplacian(A, KnownSets(np.where(np.arange(400) % 2 == 0, y, -1), 4))
+    _, _, block = smallest_pairs(L, 80, rng=np.random.default_rng(0), dense_below=10)
+    assert widths[0] == block.shape[1]
+    assert widths[-1] < widths[0] / 2, widths
+
+
+def test_a_skew_block_still_gives_an_orthonormal_basis():
+    rng = np.random.default_rng(0)
+    apart = np.linalg.qr(rng.normal(size=(50, 4)))[0]
+    one = rng.normal(size=50)
+    near = np.column_stack([one, one + 1e-9 * rng.normal(size=50), rng.normal(size=50)])
+    found = np.column_stack([apart, laplacian_eigenpairs._orthonormal(near, apart)])
+    np.testing.assert_allclose(found.T @ found, np.eye(7), atol=1e-10)
+    twice = laplacian_eigenpairs._orthonormal(np.column_stack([one, one]), apart[:, :0])
+    np.testing.assert_allclose(twice.T @ twice, np.eye(2), atol=1e-10)
 
 
 def test_eigenpairs_of_a_graph_in_pieces():

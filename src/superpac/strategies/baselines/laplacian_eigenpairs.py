@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from superpac.array_types import FloatArray, IntArray
-from superpac.graph.imputed_spectral import KnownSets
+from superpac.graph.imputed_spectral import KnownSets, block_step
 
-GUARD = 8  # vectors carried beyond those wanted: the last ones converge slowest
+GUARD = 8  # vectors carried beyond those wanted, at least: the last ones converge slowest
+GUARD_SHARE = 5  # one more for every so many wanted
 FRESH = 4  # of them drawn anew at every start
 TOLERANCE = 1e-4  # of the residual, relative to the largest eigenvalue wanted
-DEGREE = 20  # of the filter polynomial of one sweep
+DEGREE = 30  # of the filter polynomial of one sweep
 SWEEPS = 40
+COLUMNS = 64  # filtered at a time: a whole block of thousands of rows leaves the processor's cache
+SKEWED = 1e-4  # least diagonal of a Cholesky factor that is trusted to orthonormalise a block
 
 
 class ImputedLaplacian:
@@ -55,6 +58,8 @@ class ImputedLaplacian:
         n = A.shape[0]
         self.n, self.must_link = n, must_link
         self.inside: IntArray = np.zeros(0, dtype=np.intp)
+        self.set_of = np.full(n, -1, dtype=np.intp) if known is None else known.set_of
+        self.gather = sparse.csr_array((0 if known is None else known.n_sets, n))
         data = A.data
         if known is not None and (known.set_of >= 0).any():
             self.inside = np.flatnonzero(known.set_of >= 0)
@@ -69,21 +74,29 @@ class ImputedLaplacian:
             self.gather = sparse.csr_array(
                 (np.ones(self.inside.size), (set_of, self.inside)), shape=(known.n_sets, n)
             )
-            self.spread = sparse.csr_array(self.gather.T)
+        # what a row is multiplied by in L: the sum over its own set counts the row itself
+        self.diagonal = self.degree.copy()
+        self.diagonal[self.inside] += must_link
 
     def product(self, V: FloatArray) -> FloatArray:
         """``L V`` for a block of columns."""
-        out = self.degree[:, None] * V - self.kept @ V
-        if self.inside.size:
-            out -= self.must_link * (self.spread @ (self.gather @ V))
-            out[self.inside] += self.must_link * V[self.inside]
+        V = np.ascontiguousarray(V)
+        return self.step(V, V, 1.0, 0.0, 0.0)
+
+    def step(self, V: FloatArray, W: FloatArray, p: float, q: float, r: float) -> FloatArray:
+        """Give ``p L V + q V + r W``."""
+        out, kept, ones = np.empty_like(V), self.kept, np.ones(self.n)
+        sums, own = self.must_link * (self.gather @ V), p * self.diagonal + q
+        block_step(
+            kept.indptr, kept.indices, kept.data, ones, self.set_of, sums, V, W, -p, own, r, out
+        )
         return out
 
     def toarray(self) -> FloatArray:
         """L in full."""
         full = -self.kept.toarray()
         if self.inside.size:
-            same = (self.spread @ self.gather).tocoo()
+            same = (self.gather.T @ self.gather).tocoo()
             full[same.row, same.col] -= self.must_link
             full[self.inside, self.inside] += self.must_link
         full[np.arange(self.n), np.arange(self.n)] += self.degree
@@ -111,7 +124,7 @@ def smallest_pairs(
     *,
     start: FloatArray | None = None,
     rng: np.random.Generator,
-    dense_below: int = 1000,
+    dense_below: int = 500,
     single_above: int = 400,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Smallest `k` eigenpairs of a Laplacian.
@@ -127,7 +140,7 @@ def smallest_pairs(
         for a small matrix.
     rng : numpy.random.Generator
         Draws what is missing of a block to start from.
-    dense_below : int, default=1000
+    dense_below : int, default=500
         Up to about this size a dense eigensolver is as fast.
     single_above : int, default=400
         Above about this size single precision, then corrected, saves time in it.
@@ -152,6 +165,7 @@ def smallest_pairs(
     width = min(k + GUARD, L.n)
     if L.n <= max(dense_below, 4 * width):
         return _dense(L, k, width, single_above)
+    width = min(k + max(GUARD, k // GUARD_SHARE), L.n)
     if start is None or start.shape[1] != width:
         start = rng.normal(size=(L.n, width))
     else:
@@ -159,18 +173,48 @@ def smallest_pairs(
         fresh = rng.normal(size=(L.n, FRESH)) / np.sqrt(L.n)
         start = np.column_stack([start[:, : width - FRESH], fresh])
     top = L.bound()
-    V = np.linalg.qr(start)[0]
+    V = _basis(start)
+    product = L.product(V)
     for sweep in range(SWEEPS + 1):
-        product = L.product(V)
         values, turn = np.linalg.eigh(V.T @ product)
         V, product = V @ turn, product @ turn
         gap = np.linalg.norm(product[:, :k] - V[:, :k] * values[:k], axis=0)
-        if sweep and gap.max() <= TOLERANCE * max(values[k - 1], 1e-8):
+        poor = gap > TOLERANCE * max(values[k - 1], 1e-8)
+        if sweep and not poor.any():
             return values[:k], V[:, :k], V
         if sweep < SWEEPS:
-            V = np.linalg.qr(_filtered(L, V, product, float(values[-1]), top, values[0]))[0]
+            # those that are good by now stay as they are; the others leave them out
+            moving = np.append(poor | (sweep == 0), np.ones(width - k, dtype=bool))
+            # vectors drawn anew lie far up: what they would let through is damped from the first
+            cut = float(values[-1] if sweep else values[-1 - FRESH])
+            kept, known = V[:, ~moving], product[:, ~moving]
+            new = _filtered(L, V[:, moving], product[:, moving], cut, top, values[0])
+            new = _orthonormal(new, kept)
+            V = np.column_stack([kept, new])
+            product = np.column_stack([known, L.product(new)])
     # not converged: the dense solver where its n x n matrix is no burden
     return _dense(L, k, width, single_above) if L.n <= 5000 else (values[:k], V[:, :k], V)
+
+
+def _orthonormal(F: FloatArray, apart: FloatArray) -> FloatArray:
+    """Orthonormal basis of the columns of F without their part in the orthonormal `apart`."""
+    F = F / np.linalg.norm(F, axis=0)
+    if apart.shape[1] == 0:
+        return _basis(F)
+    for _ in range(2):  # once leaves rounding errors where most of a column is taken away
+        F = _basis(F - apart @ (apart.T @ F))
+    return F
+
+
+def _basis(F: FloatArray) -> FloatArray:
+    """Orthonormal basis of the columns; by their inner products where those are far from skew."""
+    try:
+        factor = cholesky(F.T @ F, lower=False)
+    except LinAlgError:
+        return np.linalg.qr(F)[0]
+    if factor.diagonal().min() < SKEWED:
+        return np.linalg.qr(F)[0]
+    return solve_triangular(factor, F.T, trans="T").T
 
 
 def _dense(
@@ -194,16 +238,23 @@ def _filtered(
     L: ImputedLaplacian, V: FloatArray, product: FloatArray, cut: float, top: float, low: float
 ) -> FloatArray:
     """Damp the eigenvalues in [cut, top] by the scaled Chebyshev recurrence."""
+    parts = [slice(begin, begin + COLUMNS) for begin in range(0, V.shape[1], COLUMNS)]
+    return np.column_stack(
+        [_filtered_part(L, V[:, part], product[:, part], cut, top, low) for part in parts]
+    )
+
+
+def _filtered_part(
+    L: ImputedLaplacian, V: FloatArray, product: FloatArray, cut: float, top: float, low: float
+) -> FloatArray:
+    """Some columns of the filtered block."""
     centre, half = (top + cut) / 2.0, (top - cut) / 2.0
     sigma = first = half / (low - centre)
-    last, now = V, (product - centre * V) * (sigma / half)
+    last = np.ascontiguousarray(V)
+    now = np.ascontiguousarray((product - centre * V) * (sigma / half))
     for _ in range(DEGREE - 1):
         after = 1.0 / (2.0 / first - sigma)
         scale = 2.0 * after / half
-        step = L.product(now)
-        step -= centre * now
-        step *= scale
-        step -= (sigma * after) * last
-        last, now = now, step
+        last, now = now, L.step(now, last, scale, -scale * centre, -sigma * after)
         sigma = after
     return now
