@@ -158,7 +158,7 @@ WORDS, FLAGS, WHOLE = ["best", 1, None], ["yes", 2, None], [0, -1, 2.5, True, "5
 SHARE = [0.0, 1.5, "a", None]  # in (0, 1]
 EXPRESSIVE = {"normalize": FLAGS, "to_affinity": WORDS, "rho": SHARE, "n_neighbors": WHOLE}
 REFUSED: dict[str, dict[str, list[object]]] = {
-    "tsc": {"q": WHOLE},
+    "tsc": {"q": WHOLE, "search": WORDS},
     "ssc": {
         "alpha": [0, -1.0, np.inf], "outliers": FLAGS, "affine": FLAGS, "diagonal": WORDS,
         "max_iter": WHOLE, "tol": [-1e-9, "a"], **EXPRESSIVE,

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse.csgraph import connected_components
 
-from superpac.affinity._kernels import top_k
+from superpac.affinity import tsc
+from superpac.affinity._kernels import approximate_top_k, top_k
+from superpac.affinity._kernels.approximate_top_k import approximate_top_inner_products
 from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import unit_rows
 from superpac.affinity.tsc import TSC, default_q
@@ -77,6 +79,75 @@ def test_sign_and_length_of_points_do_not_matter() -> None:
 
 def test_orthogonal_points_are_no_neighbours() -> None:
     assert TSC(2, q=2).affinity(np.eye(4)).nnz == 0
+
+
+def found_of(approximate: np.ndarray, exact: np.ndarray) -> float:
+    """Share of the neighbours of an exact search that the other found."""
+    return float(np.mean((approximate[:, :, None] == exact[:, None, :]).any(axis=1)))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("D", [8, 150])
+def test_an_approximate_search_finds_what_it_says(signed: bool, D: int) -> None:
+    rng = np.random.default_rng(D)
+    centres = rng.normal(size=(40, D))[rng.integers(40, size=3000)]
+    points = centres + 0.5 * rng.normal(size=centres.shape)
+    U = unit_rows(points * rng.choice([-1, 1], size=(3000, 1)) if signed else np.abs(points))
+    exact, products = top_inner_products(U, 5)
+    indices, values, recall = approximate_top_inner_products(U, 5)
+    assert recall >= 0.99
+    assert found_of(indices, exact) >= 0.98
+    G = np.abs(U @ U.T)
+    rows = np.arange(3000)[:, None]
+    np.testing.assert_allclose(values, G[rows, indices])
+    assert np.all(values <= products + 1e-12)
+    assert np.all(indices != rows)
+    assert all(len(set(row)) == 5 for row in indices.tolist())
+
+
+def test_an_approximate_search_is_the_same_again_and_on_any_number_of_threads() -> None:
+    X = np.random.default_rng(1).normal(size=(2500, 12))
+    first, again, alone = (
+        TSC(3, q=4, search="approximate", n_jobs=jobs).affinity(X) for jobs in (None, None, 1)
+    )
+    assert (first != again).nnz == 0
+    assert (first != alone).nnz == 0
+
+
+def test_where_too_few_would_be_found_all_pairs_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.random.default_rng(0).normal(size=(900, 30))
+    exact = TSC(3, q=4).affinity(X)
+    monkeypatch.setattr(approximate_top_k, "TIE", -2.0)  # nothing is good enough
+    model = TSC(3, q=4, search="approximate")
+    assert (model.affinity(X) != exact).nnz == 0
+    assert model.recall_ == 1.0
+
+
+def test_few_points_are_searched_exactly_and_many_approximately(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 40))
+    few = TSC(3, q=4)
+    few.affinity(X)
+    assert few.recall_ == 1.0
+    monkeypatch.setattr(tsc, "EXACT_UP_TO", 1000)
+    many = TSC(3, q=4)
+    many.affinity(X)
+    assert 0.99 <= many.recall_ < 1.0
+    monkeypatch.setattr(tsc, "is_installed", lambda extra: False)
+    without = TSC(3, q=4)
+    without.affinity(X)
+    assert without.recall_ == 1.0
+
+
+def test_equal_points_and_zeros_do_not_upset_an_approximate_search() -> None:
+    X = np.repeat(np.random.default_rng(0).normal(size=(20, 6)), 30, axis=0)
+    X[:50] = 0.0
+    indices, values, _ = approximate_top_inner_products(unit_rows(X), 3, floor=1e-12)
+    assert np.all(indices[:50] == -1)
+    np.testing.assert_allclose(values[60:], 1.0)
 
 
 def test_default_number_of_neighbours() -> None:

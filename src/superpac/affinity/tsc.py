@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from superpac.affinity._kernels.approximate_top_k import approximate_top_inner_products
 from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
-from superpac.affinity.parameters import integer
+from superpac.affinity.parameters import choice, integer
 from superpac.array_types import FloatArray
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
+from superpac.system.optional import is_installed
 
 # Two unit vectors whose cosine is rounding noise share no direction, so they are no neighbours.
 ORTHOGONAL = 1e-12
+EXACT_UP_TO = 20_000  # points: looking at all pairs takes seconds here, and minutes soon after
+RECALL = 0.99
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -22,7 +27,7 @@ class TSC(AffinityEstimator):
     """Thresholding-based subspace clustering (TSC).
 
     Each point is joined to the `q` others of largest ``|<x_i, x_j>|`` (unit-length points), with
-    weight ``exp(-2 arccos |<x_i, x_j>|)``; the affinity is ``Z + Z'``. The search is exact.
+    weight ``exp(-2 arccos |<x_i, x_j>|)``; the affinity is ``Z + Z'``.
 
     Parameters
     ----------
@@ -31,6 +36,10 @@ class TSC(AffinityEstimator):
     q : int, optional
         Neighbours per point. None: ``max(3, ceil(n_samples / (20 n_clusters)))``, at most 20, the
         rule used for handwritten digits (5 for 100 points per cluster).
+    search : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found: by looking at all pairs, or nearly all of them by an inverted file
+        (needs the extra ``large``), widened until 99% are found on a sample of the points. "auto"
+        is exact up to 20,000 points, and beyond where the extra is not installed.
     random_state : int, RandomState or None
         Seed of the spectral step; the affinity itself is deterministic.
     n_jobs : int or None
@@ -42,6 +51,8 @@ class TSC(AffinityEstimator):
     labels_ : ndarray of shape (n_samples,)
     q_ : int
         The number of neighbours used.
+    recall_ : float
+        Share of the true neighbours found: 1 by an exact search, else measured on a sample.
 
     References
     ----------
@@ -58,13 +69,22 @@ class TSC(AffinityEstimator):
     """
 
     q: int | None = integer(None, optional=True)
+    search: str = choice("auto", ("auto", "exact", "approximate"))
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         n = X.shape[0]
         self.q_ = min(default_q(n, self.n_clusters) if self.q is None else int(self.q), n - 1)
-        indices, cosines = top_inner_products(
-            unit_rows(X), self.q_, floor=ORTHOGONAL, progress=progress
+        approximate = self.search == "approximate" or (
+            self.search == "auto" and n > EXACT_UP_TO and is_installed("large")
         )
+        options: dict[str, Any] = {"floor": ORTHOGONAL, "progress": progress}
+        if approximate:
+            indices, cosines, self.recall_ = approximate_top_inner_products(
+                unit_rows(X), self.q_, recall=RECALL, **options
+            )
+        else:
+            indices, cosines = top_inner_products(unit_rows(X), self.q_, **options)
+            self.recall_ = 1.0
         weights = np.exp(-2.0 * np.arccos(np.minimum(cosines, 1.0)))
         Z = rows_to_matrix(indices, weights, n)
         return tidy(Z + Z.T)

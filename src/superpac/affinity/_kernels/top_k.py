@@ -9,7 +9,7 @@ from numba import njit, prange
 from numpy.typing import NDArray
 
 from superpac.affinity.base import Progress, no_progress
-from superpac.array_types import FloatArray
+from superpac.array_types import FloatArray, IntArray
 
 TILE_ROWS, TILE_COLUMNS = 2048, 8192
 
@@ -68,27 +68,35 @@ def top_inner_products(
         for left in range(0, n, TILE_COLUMNS):
             tile = single[start:stop] @ single[left : left + TILE_COLUMNS].T
             update_top(tile, start, left, values, indices)
-        exact = _exact_products(X, start, indices)
-        exact[exact <= floor] = 0.0
-        indices[exact == 0.0] = -1
-        # Stable on (value, index): equal products go to the lower column whatever the rounding.
-        order = np.lexsort((indices, -exact), axis=1)[:, :kept]
-        out_indices[start:stop] = np.take_along_axis(indices, order, axis=1)
-        out_values[start:stop] = np.take_along_axis(exact, order, axis=1)
+        out_indices[start:stop], out_values[start:stop] = ranked_products(
+            X, np.arange(start, stop), indices, kept, floor
+        )
         progress(stop, n)
     return out_indices, out_values
 
 
+def ranked_products(
+    X: FloatArray, rows: IntArray, indices: NDArray[np.int64], kept: int, floor: float
+) -> tuple[NDArray[np.int64], FloatArray]:
+    """Largest absolute inner products of some rows with the columns listed for each (-1: none)."""
+    exact = _exact_products(X, rows, indices)
+    exact[exact <= floor] = 0.0
+    indices = np.where(exact == 0.0, -1, indices)
+    # Stable on (value, index): equal products go to the lower column whatever the rounding.
+    order = np.lexsort((indices, -exact), axis=1)[:, :kept]
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(exact, order, axis=1)
+
+
 @njit(cache=True, parallel=True)
-def _exact_products(X: NDArray, first_row: int, indices: NDArray) -> NDArray:
+def _exact_products(X: NDArray, rows: NDArray, indices: NDArray) -> NDArray:
     """Absolute inner products of the listed pairs in double precision."""
-    rows, kept = indices.shape
-    out = np.zeros((rows, kept))
-    for i in prange(rows):
-        for t in range(kept):
+    count, listed = indices.shape
+    out = np.zeros((count, listed))
+    for i in prange(count):
+        for t in range(listed):
             if indices[i, t] >= 0:
                 total = 0.0
                 for f in range(X.shape[1]):
-                    total += X[first_row + i, f] * X[indices[i, t], f]
+                    total += X[rows[i], f] * X[indices[i, t], f]
                 out[i, t] = abs(total)
     return out
