@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 
 from superpac.data.sound_files import Sound, as_wav
-from superpac.data.things import Things, read_things
+from superpac.data.things import Things, as_things, read_things
 from superpac.errors import InputError
 from superpac.features.choice import choose_encoder
 from superpac.features.models import MODELS
+from superpac.features.reading import read_encoded
 
 
 @pytest.fixture
@@ -40,8 +41,8 @@ def images(folder, *shapes):
     ("shapes", "encoder"),
     [
         ([(28, 28)] * 3, "pixels"),
-        ([(64, 40)] * 3, "pixels"),
-        ([(65, 40)] * 3, "image"),
+        ([(192, 168)] * 3, "pixels"),
+        ([(201, 40)] * 3, "image"),
         ([(28, 28), (28, 28), (28, 29)], "image"),
         ([(28, 28, 3)] * 3, "image"),
     ],
@@ -51,6 +52,31 @@ def test_small_grey_images_of_one_size_stay_pixels(tmp_path, shapes, encoder):
     assert choice.encoder == encoder
     assert not choice.second_best
     assert ("grey" in choice.why) == (encoder == "pixels")
+
+
+def test_the_line_says_at_which_size_pixels_are_taken(tmp_path):
+    folder = images(tmp_path / "a", *[(28, 20)] * 3)
+    assert "Pixels as they are" in choose_encoder(folder).why
+    assert read_encoded(tmp_path / "a").X.shape == (3, 28 * 20)
+    listed = [tmp_path / "a" / f"{k}.png" for k in range(3)]
+    assert "Pixels at 32 x 32" in choose_encoder(as_things(listed)).why
+    assert read_encoded(listed).X.shape == (3, 32 * 32)
+
+
+def test_grey_is_what_the_pixels_are_however_they_are_stored(tmp_path):
+    grey = np.linspace(0, 255, 30 * 20).reshape(30, 20).astype(np.uint8)
+    same = Image.fromarray(np.repeat(grey[..., None], 3, axis=2))
+    for k, (name, options) in enumerate({"a.png": {}, "b.jpg": {"quality": 90}}.items()):
+        same.rotate(180 * k).save(tmp_path / name, **options)
+    Image.fromarray(grey).convert("P").save(tmp_path / "c.png")
+    assert choose_encoder(read_things(tmp_path)).as_they_are
+    tinted = np.array(same)
+    tinted[4:9, 4:9, 0] = 250
+    tinted[4:9, 4:9, 2] = 10
+    Image.fromarray(tinted).save(tmp_path / "d.png")
+    choice = choose_encoder(read_things(tmp_path))
+    assert not choice.as_they_are
+    assert "in colour" in choice.why
 
 
 def test_photos_without_an_encoder_are_told_what_to_install(tmp_path, without):

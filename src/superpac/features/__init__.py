@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from superpac.features.base import Encoder
     from superpac.features.encoding import encode
+    from superpac.features.face import FaceFeatures
+    from superpac.features.faces import find_faces
     from superpac.features.image import ImageFeatures
     from superpac.features.pixels import PixelFeatures
     from superpac.features.registry import make_encoder
@@ -19,23 +21,27 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Encoder": "base",
+    "FaceFeatures": "face",
     "ImageFeatures": "image",
     "PixelFeatures": "pixels",
     "PlainTextFeatures": "text_plain",
     "SpeakerFeatures": "speaker",
     "TextFeatures": "text",
     "encode": "encoding",
+    "find_faces": "faces",
     "make_encoder": "registry",
 }
 
 __all__ = [
     "Encoder",
+    "FaceFeatures",
     "ImageFeatures",
     "PixelFeatures",
     "PlainTextFeatures",
     "SpeakerFeatures",
     "TextFeatures",
     "encode",
+    "find_faces",
     "make_encoder",
 ]
 

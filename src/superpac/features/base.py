@@ -17,6 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from superpac.cache import DiskCache
+from superpac.data.cuts import Cut
+from superpac.data.things import Things
 from superpac.errors import DataError, InputError, NotFoundError
 from superpac.system.progress import Progress, no_progress
 
@@ -37,6 +40,9 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     by_itself: ClassVar[bool] = True
     """Whether a vector depends on its thing alone, so that it can be kept and used elsewhere."""
+
+    repeats: ClassVar[bool] = True
+    """Whether things and the fingerprint are all that a vector depends on."""
 
     alone: ClassVar[bool] = False
     """Whether it runs in one thread, since what does the work may have threads of its own."""
@@ -64,6 +70,27 @@ class Encoder(TransformerMixin, BaseEstimator):
     @abstractmethod
     def _encode(self, batch: Sequence[Any]) -> NDArray:
         """Vectors of a few things, one row each; DataError where one of them cannot be read."""
+
+    def parts_of(
+        self, things: Things, *, cache: DiskCache | None = None, progress: Progress = no_progress
+    ) -> Things:
+        """Give the things that are encoded where these are more than one each, as faces in photos.
+
+        Parameters
+        ----------
+        things : Things
+            What a person has.
+        cache : DiskCache, optional
+            Where what was found is kept.
+        progress : callable, optional
+            Called as ``progress(done, total)``.
+
+        Returns
+        -------
+        Things
+            The same where each thing is one.
+        """
+        return things
 
     def fit(self, X: Any = None, y: object = None) -> Encoder:
         """Give the encoder back: it learns nothing from the things.
@@ -176,6 +203,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         if self.kind == "table":
             return things
         allowed = (str,) if self.kind == "text" else (str, os.PathLike)
+        if self.kind == "image" and things and all(isinstance(thing, Cut) for thing in things):
+            return things
         for thing in things:
             if not isinstance(thing, allowed):
                 raise InputError(
@@ -298,8 +327,8 @@ def unit(rows: NDArray) -> NDArray:
 
 def short(thing: object) -> str:
     """Name of a thing for a sentence: a path whole, of a text the beginning."""
-    text = str(thing)
-    return text if isinstance(thing, Path) or len(text) <= 60 else f"{text[:57]}..."
+    text = str(thing.path if isinstance(thing, Cut) else thing)
+    return text if isinstance(thing, Path | Cut) or len(text) <= 60 else f"{text[:57]}..."
 
 
 def _read_once(encoder: Encoder) -> list[str]:
@@ -309,7 +338,9 @@ def _read_once(encoder: Encoder) -> list[str]:
 
 
 def members_of(things: Any) -> Sequence[Any]:
-    """Texts, rows or files of a collection, or of a data set, whichever its kind says."""
+    """Texts, rows, files or parts of photos of a collection, or of a data set, as its kind says."""
+    if getattr(things, "cuts", None) is not None:
+        return list(things.cuts)
     part = {"text": "texts", "table": "rows", "sound": "sounds"}.get(things.kind, "paths")
     found = getattr(things, part, None)
     if found is None:

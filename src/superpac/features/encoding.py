@@ -1,35 +1,31 @@
 """Things to a data set: every vector made once, and kept by what the thing holds.
 
 A vector is kept under the content of its file or text and the encoder's fingerprint, so a second
-run, a renamed file and a folder that grew by ten cost what is new. The vectors of an encoder lie
-in a few dozen files of the cache: one for each thing would be slow to list, one for all of them
-slow to write again.
+run, a renamed file and a folder that grew by ten cost what is new.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.cache import CachePart, DiskCache
+from superpac.cache import DiskCache
 from superpac.data.dataset import Dataset
-from superpac.data.image_files import open_plain
+from superpac.data.joining import join
 from superpac.data.things import Things
-from superpac.errors import DataError, InputError, NotFoundError
-from superpac.features.base import Encoder, Vectors, cores, members_of, run_parts
-from superpac.features.registry import DEFAULTS, make_encoder
+from superpac.errors import InputError
+from superpac.features.base import Encoder, Vectors, cores, digest, members_of
+from superpac.features.registry import DEFAULTS, ENCODERS, make_encoder
+from superpac.features.shelves import Shelves, content_marks, why
 from superpac.system.progress import Progress, no_progress
 
 _AT_ONCE = 1024
-_SHELF = 1  # hexadecimal digits of a hash that say in which of 16 files its vector lies
-_HASH = 32  # hexadecimal digits that name a content; 128 bits
 
 
 def encode(
@@ -41,6 +37,8 @@ def encode(
     aside: Callable[[str, str], None] = lambda name, why: None,
 ) -> Dataset:
     """Turn things into a data set that shows them and computes with their vectors.
+
+    With the encoder ``face`` the points are the faces in the photos, one for each.
 
     Parameters
     ----------
@@ -65,7 +63,7 @@ def encode(
     InputError
         Where the encoder is for another kind of things.
     DataError
-        Where fewer than two things could be read.
+        Where fewer things could be read than are needed.
 
     Examples
     --------
@@ -73,18 +71,117 @@ def encode(
     >>> encode(things, "text-plain")
     Dataset('things', 4 points, ... values each, text)
     """
+    given = things
     made = make_encoder(_named(things, encoder), kind=things.kind)
+    if isinstance(made, Encoder):
+        things = made.parts_of(things, cache=cache, progress=progress)
     if not isinstance(made, Encoder):
-        return things.dataset(_by_transformer(made, things), features=type(made).__name__)
+        X = _by_transformer(made, things)
+        return things.dataset(X, type(made).__name__, marks=marks_of(things))
     if not made.by_itself:
-        return things.dataset(made.fit(things).transform(things, progress=progress), made.name)
+        X, marks = made.fit(things).transform(things, progress=progress), marks_of(things)
+        return things.dataset(X, made.name, marks=marks, made_by=_made_of_all(made, marks))
     part = None if cache is None else cache.lasting().part(f"vectors of {made.fingerprint}")
-    vectors, broken = _vectors(made, things, part, progress)
-    readable = things.without({row: _why(error) for row, error in broken.items()})
-    for name, why in readable.set_aside[len(things.set_aside) :]:
-        aside(name, why)
+    vectors, marks, broken = _vectors(made, things, Shelves(part), progress)
+    readable = things.without({row: why(error) for row, error in broken.items()})
+    for name, reason in readable.set_aside[len(given.set_aside) :]:
+        aside(name, reason)
     kept = [row for row in range(len(things)) if row not in broken]
-    return readable.dataset(vectors[kept], features=made.name)
+    return readable.dataset(
+        vectors[kept],
+        made.name,
+        marks=[marks[row] for row in kept],
+        made_by=made.fingerprint if made.repeats else "",
+    )
+
+
+def marks_of(things: Things) -> list[str]:
+    """Hash of what each thing holds.
+
+    Parameters
+    ----------
+    things : Things
+        Photos, sounds, texts or rows.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    DataError
+        Where a file cannot be read; the sentence names it.
+
+    Examples
+    --------
+    >>> len(marks_of(Things("text", texts=("a cat", "a dog"))))
+    2
+    """
+    marks, broken = content_marks(members_of(things), cores(None))
+    for error in broken.values():
+        raise error
+    return marks
+
+
+def joined(first: Dataset, more: Dataset) -> Dataset:
+    """Put the things of one data set after those of another, as `superpac.data.joining.join` does.
+
+    Vectors that depend on all things are made anew of all of them.
+
+    Parameters
+    ----------
+    first, more : Dataset
+        With vectors of one encoder, or with values.
+
+    Returns
+    -------
+    Dataset
+    """
+    if not _of_all(first.features) or first.features != more.features:
+        return join(first, more)
+    bare = [replace(data, X=np.zeros((len(data), 1)), made_by="") for data in (first, more)]
+    return of_these(join(*bare))
+
+
+def of_these(data: Dataset) -> Dataset:
+    """Give a data set with the vectors that its things have by themselves, without others.
+
+    Some encoders learn from all things together: once some are taken away, vectors are made anew.
+
+    Parameters
+    ----------
+    data : Dataset
+        Any; most come back as they are.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> texts = ("a cat", "a small cat", "two dogs", "three dogs")
+    >>> four = encode(Things("text", texts=texts), "text-plain")
+    >>> two = encode(Things("text", texts=texts[:2]), "text-plain")
+    >>> of_these(four.subset([0, 1])).fingerprint == two.fingerprint
+    True
+    """
+    if not _of_all(data.features) or data.marks is None:
+        return data
+    encoder = make_encoder(data.features)
+    made_by = _made_of_all(encoder, data.marks)
+    if data.made_by == made_by:
+        return data
+    return replace(data, X=encoder.fit(data).transform(data), made_by=made_by)
+
+
+def _of_all(features: str) -> bool:
+    """Whether vectors are of an encoder that learns from all things."""
+    return features in ENCODERS and not make_encoder(features).by_itself
+
+
+def _made_of_all(encoder: Encoder, marks: Sequence[str]) -> str:
+    """What vectors depend on that are learned from all things, in whatever order these are."""
+    return digest(encoder=encoder.fingerprint, things=sorted(marks))
 
 
 def _named(things: Things, encoder: Any) -> Any:
@@ -106,17 +203,17 @@ def _by_transformer(transformer: Any, things: Things) -> NDArray:
 
 
 def _vectors(
-    encoder: Encoder, things: Things, part: CachePart | None, progress: Progress
-) -> tuple[Vectors, dict[int, Exception]]:
-    """Vectors of all things, each content once: from the cache where they are there."""
+    encoder: Encoder, things: Things, shelves: Shelves, progress: Progress
+) -> tuple[Vectors, list[str], dict[int, Exception]]:
+    """Vectors and marks of all things, each content once: from the cache where it is there."""
     encoder._things(things)  # the wrong kind is told before files are read
     members = members_of(things)
-    marks, broken = _contents(members, cores(encoder.n_jobs))
+    marks, broken = content_marks(members, cores(encoder.n_jobs))
     rows: dict[str, list[int]] = defaultdict(list)
     for row, mark in enumerate(marks):
         if row not in broken:
             rows[mark].append(row)
-    found = {} if part is None else _from_shelves(part, rows)
+    found = shelves.get(rows)
     missing = [mark for mark in rows if mark not in found]
     done, total = len(things) - len(missing), len(things)
     progress(done, total)
@@ -132,83 +229,10 @@ def _vectors(
         for k, error in unreadable.items():
             broken |= dict.fromkeys(rows[now[k]], error)
         found |= new
-        if part is not None:
-            _to_shelves(part, new)
+        shelves.put(new)
         begun += len(now)
     width = next((len(vector) for vector in found.values()), 0)
     vectors = np.zeros((len(things), width), dtype=np.float32)
     for mark, vector in found.items():
         vectors[rows[mark]] = vector
-    return vectors, dict(sorted(broken.items()))
-
-
-def _contents(members: Sequence[Any], threads: int) -> tuple[list[str], dict[int, Exception]]:
-    """Hash of what each thing holds; files that are gone are named."""
-    marks = [""] * len(members)
-    broken: dict[int, Exception] = {}
-
-    def mark(rows: range) -> None:
-        for row in rows:
-            try:
-                marks[row] = content_mark(members[row])
-            except (DataError, NotFoundError) as error:
-                broken[row] = error
-
-    step = 64
-    starts = range(0, len(members), step)
-    parts = (range(k, min(k + step, len(members))) for k in starts)
-    for _ in run_parts(mark, parts, threads):
-        pass
-    return marks, broken
-
-
-def content_mark(thing: str | Path | Sequence[str]) -> str:
-    """Short hash of a text, of what a file holds, or of the cells of a row.
-
-    Examples
-    --------
-    >>> len(content_mark("a cat")), content_mark("a cat") == content_mark("a dog")
-    (32, False)
-    """
-    if not isinstance(thing, Path):
-        text = thing if isinstance(thing, str) else json.dumps(list(thing))
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_HASH]
-    with open_plain(thing) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:_HASH]  # type: ignore[arg-type]
-
-
-def _from_shelves(part: CachePart, wanted: Iterable[str]) -> dict[str, NDArray]:
-    """Those vectors that are kept."""
-    wanted = set(wanted)
-    found: dict[str, NDArray] = {}
-    for shelf in {mark[:_SHELF] for mark in wanted}:
-        marks, vectors = _shelf(part, shelf)
-        found |= {mark: vectors[k] for k, mark in enumerate(marks) if mark in wanted}
-    return found
-
-
-def _to_shelves(part: CachePart, new: dict[str, NDArray]) -> None:
-    """Keep vectors beside those that are kept; what another process adds meanwhile may be lost."""
-    sorted_out: dict[str, list[str]] = defaultdict(list)
-    for mark in new:
-        sorted_out[mark[:_SHELF]].append(mark)
-    for shelf, marks in sorted_out.items():
-        there, vectors = _shelf(part, shelf)
-        fresh = sorted(set(marks).difference(there))
-        if fresh:
-            rows = np.stack([new[mark] for mark in fresh])
-            both = np.concatenate([vectors, rows]) if there else rows
-            part.put(f"shelf {shelf}", {"marks": [*there, *fresh], "vectors": both})
-
-
-def _shelf(part: CachePart, shelf: str) -> tuple[list[str], NDArray]:
-    kept = part.get(f"shelf {shelf}") or {}
-    marks, vectors = kept.get("marks", []), kept.get("vectors", np.empty((0, 0), np.float32))
-    return (marks, vectors) if len(marks) == len(vectors) else ([], vectors[:0])
-
-
-def _why(error: Exception) -> str:
-    """The sentence without the path at its beginning, which the name says already."""
-    text = str(error)
-    path, colon, rest = text.partition(": ")
-    return rest if colon and "/" in path else text
+    return vectors, marks, dict(sorted(broken.items()))

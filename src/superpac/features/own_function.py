@@ -39,6 +39,7 @@ class FunctionFeatures(Encoder):
 
     batch: ClassVar[int] = 32
     alone: ClassVar[bool] = True
+    repeats: ClassVar[bool] = False  # its file may change and its vectors not, and the reverse
 
     def __init__(self, place: str = "", kind: str = "image", *, n_jobs: int | None = None) -> None:
         self.place = place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,17 +13,18 @@ from PIL import Image
 
 from superpac.data import image_files
 from superpac.data.checks import reading
+from superpac.data.cuts import Cut
 from superpac.errors import DataError
 
 CROPS = ("centre", "squeeze")
 
 
-def read_photo(path: Path, size: tuple[int, int], crop: str = "centre") -> NDArray[np.uint8]:
-    """Read a photo of any size, mode and orientation.
+def read_photo(path: Path | Cut, size: tuple[int, int], crop: str = "centre") -> NDArray[np.uint8]:
+    """Read a photo, or what is shown of a part of it, of any size, mode and orientation.
 
     Parameters
     ----------
-    path : Path
+    path : Path or Cut
         Without links in any part of it.
     size : (int, int)
         Height and width that the network takes.
@@ -44,19 +46,33 @@ def read_photo(path: Path, size: tuple[int, int], crop: str = "centre") -> NDArr
     [255, 0, 0]
     """
     height, width = size
-    with open_photo(path, max(size)) as plain, reading(path, "an image"):
+    with open_photo(path, max(size)) as plain, reading(photo_file(path), "an image"):
         box = None if crop == "squeeze" else _centre(plain.size, (width, height))
         drawn = plain.resize((width, height), Image.Resampling.BICUBIC, box=box, reducing_gap=2.0)
         return np.asarray(drawn)
 
 
+def photo_file(what: Path | Cut) -> Path:
+    """File of a photo, or of the photo that a part was cut out of."""
+    return what.path if isinstance(what, Cut) else what
+
+
 @contextmanager
-def open_photo(path: Path, least: int) -> Iterator[Image.Image]:
+def open_photo(what: Path | Cut, least: int) -> Iterator[Image.Image]:
     """Open a photo upright and in RGB, neither side decoded to fewer than `least` pixels."""
+    path = photo_file(what)
     with image_files.opened(path) as image, reading(path, "an image"):
+        height, width = image_files.upright_size(image)
+        area = what.shown if isinstance(what, Cut) else (0, 0, width, height)
         # a JPEG decodes straight to a fraction of its size
-        image.draft("RGB", (least, least))
-        yield _eight_bit(image_files.upright(image), path)
+        part = min(area[2] - area[0], area[3] - area[1]) / min(width, height)
+        image.draft("RGB", (math.ceil(least / part),) * 2)
+        upright = _eight_bit(image_files.upright(image), path)
+        if isinstance(what, Cut):
+            factor = upright.width / width
+            left, top, right, bottom = (round(side * factor) for side in area)
+            upright = upright.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
+        yield upright
 
 
 def _centre(have: tuple[int, int], want: tuple[int, int]) -> tuple[float, float, float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from superpac.data.image_folder import REDUCED
 from superpac.errors import InputError
 from superpac.features.base import Encoder, digest
 from superpac.features.photo import read_photo
@@ -33,7 +34,7 @@ class PixelFeatures(Encoder):
 
     kind: ClassVar[str] = "image"
 
-    def __init__(self, size: int = 32, *, n_jobs: int | None = None) -> None:
+    def __init__(self, size: int = REDUCED, *, n_jobs: int | None = None) -> None:
         self.size = size
         self.n_jobs = n_jobs
 

@@ -13,6 +13,7 @@ from superpac.system.named_function import load_function
 # name -> where the class is, and what it is for; imported when it is asked for
 ENCODERS = {
     "image": ("image:ImageFeatures", "photos of things"),
+    "face": ("face:FaceFeatures", "people, by the faces in photos"),
     "text": ("text:TextFeatures", "sentences, in English"),
     "text-plain": ("text_plain:PlainTextFeatures", "texts in any language, nothing to fetch"),
     "speaker": ("speaker:SpeakerFeatures", "who is speaking"),
@@ -35,7 +36,7 @@ def encoder_names() -> list[str]:
     Examples
     --------
     >>> encoder_names()[:2]
-    ['image', 'text']
+    ['image', 'face']
     """
     return list(ENCODERS)
 
@@ -46,7 +47,7 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     Parameters
     ----------
     what : str or transformer
-        A name (``"image"``, ``"text"``, ``"text-plain"``, ``"speaker"``, ``"pixels"``),
+        A name (``"image"``, ``"face"``, ``"text"``, ``"text-plain"``, ``"speaker"``, ``"pixels"``),
         ``"onnx:FILE"``, ``"timm:NAME"``, ``"sentence:NAME"``, ``"module:function"``, or any
         scikit-learn transformer, which is given back.
     kind : {"image", "text", "sound"}, optional
@@ -69,7 +70,7 @@ def make_encoder(what: Any, *, kind: str | None = None, n_jobs: int | None = Non
     PixelFeatures()
     >>> make_encoder("magic")
     Traceback (most recent call last):
-    superpac.errors.InputError: An encoder must be one of image, text, ...; got 'magic'.
+    superpac.errors.InputError: An encoder must be one of image, face, ...; got 'magic'.
     """
     if isinstance(what, Encoder) or hasattr(what, "transform"):
         return what

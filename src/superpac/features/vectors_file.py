@@ -16,6 +16,7 @@ from superpac.data.dataset import Dataset
 from superpac.data.load import load
 from superpac.data.things import Things
 from superpac.errors import DataError, NotFoundError
+from superpac.features.encoding import marks_of
 
 SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".pq")
 _NAMES = ("id", "ids", "name", "names", "file", "files", "filename", "path", "paths", "item")
@@ -78,7 +79,7 @@ def put_vectors(things: Things, path: str | Path, *, ids: str | None = None) -> 
     data = load(file, ids=column)
     named = column is not None or data.ids.tolist() != [str(k) for k in range(len(data))]
     rows = _by_name(things, data, file) if named else _by_row(things, data, file)
-    return things.dataset(_numbers(data.X[rows]), features=str(file))
+    return things.dataset(_numbers(data.X[rows]), str(file), marks=marks_of(things))
 
 
 def _numbers(X: NDArray) -> NDArray:
