@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from superpac.data.sound_files import Sound, as_wav
-from superpac.data.things import Things, read_things
+from superpac.data.things import Things, as_things, read_things
 from superpac.errors import DataError, InputError, NotFoundError
 
 RNG = np.random.default_rng(0)
@@ -217,3 +217,32 @@ def test_things_need_what_they_are():
         Things("film", paths=())
     with pytest.raises(DataError, match="used for rows 0 and 1"):
         Things("text", names=("a", "a"), texts=("x", "y"))
+
+
+def test_a_table_may_list_the_files_with_or_without_a_heading(tmp_path):
+    for n in range(4):
+        (tmp_path / "voices").mkdir(exist_ok=True)
+        sound = Sound(np.full(800, 0.1 * (n + 1), dtype=np.float32), 8000)
+        (tmp_path / "voices" / f"{n}.wav").write_bytes(as_wav(sound))
+    lines = [f"voices/{n}.wav,{'ab'[n % 2]}" for n in range(4)]
+    (tmp_path / "said.csv").write_text("file,speaker\n" + "\n".join(lines) + "\n")
+    things = read_things(tmp_path / "said.csv", labels="speaker")
+    assert (things.kind, things.names) == ("sound", ("0.wav", "1.wav", "2.wav", "3.wav"))
+    assert things.class_names == ("a", "b")
+    assert things.by_content
+    whole = [str(tmp_path / "voices" / f"{n}.wav") for n in range(4)]
+    (tmp_path / "list.txt").write_text("\n".join([*whole, "gone.wav"]) + "\n")
+    listed = read_things(tmp_path / "list.txt")
+    assert listed.paths == things.paths
+    assert [name for name, _ in listed.set_aside] == ["gone.wav"]
+    assert as_things(whole).paths == things.paths
+
+
+def test_a_list_is_of_one_kind(tmp_path):
+    assert as_things(["see photo.jpg", "a sentence"]).kind == "text"
+    with pytest.raises(InputError, match="alone"):
+        as_things(["a.jpg", "b.wav"])
+    with pytest.raises(InputError, match="alone"):
+        as_things(["a.jpg", tmp_path / "b.doc"])
+    with pytest.raises(DataError, match="at least two"):
+        as_things(["one"])

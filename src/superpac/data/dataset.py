@@ -17,9 +17,10 @@ from PIL import Image
 
 from superpac.data import render
 from superpac.data.checks import as_ids, as_image_shape, as_labels, as_points
+from superpac.data.cuts import Cut
 from superpac.data.image_files import LIMIT_PIXELS
 from superpac.data.sound_files import read_sound
-from superpac.errors import DataError, InputError
+from superpac.errors import DataError, InputError, NotFoundError
 from superpac.system.safe_text import as_it_was, encodable
 
 Kind = Literal["image", "text", "sound", "table", "vector"]
@@ -60,7 +61,8 @@ class Dataset:
     extras : mapping of str to array
         Further facts, one value per point (such as ``bad`` of the Yale faces).
     shown : array-like of shape (n, D), optional
-        Values to draw instead of `X`, for points that were rescaled.
+        Values to draw instead of `X`, for points that were rescaled, or with `features` made of
+        these values, as many as there may be.
     source : str
         Where the points came from; errors name it.
     limit_pixels : int
@@ -74,8 +76,21 @@ class Dataset:
         Sound files, without links as `paths`, where `X` are vectors of sounds.
     rows : tuple of n tuples of str, optional
         Rows of a table, where `X` are vectors of these rows.
+    cuts : tuple of n Cut, optional
+        Parts of photos that the points are, such as faces; `paths` are then those of the photos.
     features : str
         What made `X` of the things, such as an encoder's name; empty where `X` are their values.
+    marks : tuple of n str, optional
+        A hash of what each thing holds, of its file or its text, where `X` are vectors of things:
+        they are known by it, and not by their values.
+    absent : tuple of int
+        Rows of things that are gone: the values of another thing stand in for them, and they cannot
+        be drawn.
+    whole : str
+        Fingerprint that the points would have if none were absent.
+    made_by : str
+        Fingerprint of what made `X`, where that and the `marks` say all that `X` depends on;
+        whoever puts other values in their place leaves it empty.
 
     Examples
     --------
@@ -105,13 +120,24 @@ class Dataset:
     texts: tuple[str, ...] | None = None
     sounds: tuple[Path, ...] | None = None
     rows: tuple[tuple[str, ...], ...] | None = None
+    cuts: tuple[Cut, ...] | None = None
     features: str = ""
+    marks: tuple[str, ...] | None = None
+    made_by: str = ""
+    absent: tuple[int, ...] = ()
+    whole: str = ""
 
     def __post_init__(self) -> None:
+        if self.cuts is not None:
+            object.__setattr__(self, "paths", tuple(cut.path for cut in self.cuts))
         columns = None if self.columns is None else tuple(encodable(str(c)) for c in self.columns)
         heads = columns if self.rows is None else None
-        X = as_points(self.X, self.source, heads)
-        n, dim = X.shape
+        shown = None if self.shown is None else as_points(self.shown, self.source, heads)
+        made = bool(self.features) and shown is not None  # columns and shape are of what is shown
+        X = as_points(self.X, self.source, None if made else heads)
+        n, dim = X.shape if shown is None else (len(X), shown.shape[1])
+        if shown is not None and shown.shape != (X.shape if not made else (n, dim)):
+            raise DataError(f"{self.source}: shown has shape {shown.shape}, X has {X.shape}.")
         width = dim if self.rows is None else len(self.rows[0]) if self.rows else 0
         if columns is not None and len(columns) != width:
             raise DataError(
@@ -135,10 +161,7 @@ class Dataset:
             "texts": None if self.texts is None else tuple(encodable(t) for t in self.texts),
             "extras": {k: _read_only(_check_extra(v, n, k)) for k, v in self.extras.items()},
         }
-        if self.shown is not None:
-            shown = as_points(self.shown, self.source, heads)
-            if shown.shape != X.shape:
-                raise DataError(f"{self.source}: shown has shape {shown.shape}, X has {X.shape}.")
+        if shown is not None:
             settled["shown"] = _read_only(shown)
         for key, value in settled.items():
             object.__setattr__(self, key, value)
@@ -157,6 +180,7 @@ class Dataset:
         if getattr(self, needs.get(kind, "X")) is None:
             raise DataError(f"{self.source}: points of kind {kind!r} need {needs[kind]}=.")
         names = {"paths": "image files", "sounds": "sound files", "texts": "texts", "rows": "rows"}
+        names |= {"marks": "marks"}
         for part, what in names.items():
             held = getattr(self, part)
             if held is not None and len(held) != n:
@@ -201,13 +225,34 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over the points in row order, and over their ids unless known by content."""
-        return self._digest(None if self.by_content else self.ids.tolist())
+        """SHA-256 over the points in row order, and over their ids unless known by content.
+
+        Vectors of things count by what made them and of what: a network may give other last bits
+        on another machine.
+        """
+        if self.absent:  # what is computed with stand-ins is not kept as if all were there
+            there = replace(self, absent=(), whole="").fingerprint
+            return hashlib.sha256(json.dumps([there, self.absent]).encode()).hexdigest()
+        names = None if self.by_content else self.ids.tolist()
+        if self.marks is None:
+            return self._digest(names)
+        again = self.made_by and self.shown is None
+        made = f"by {self.made_by}" if again else f"values {self._digest(None)}"
+        return hashlib.sha256(json.dumps([made, self.marks, names]).encode()).hexdigest()
 
     @cached_property
-    def named_fingerprint(self) -> str:
-        """Fingerprint that the first releases gave a folder of images: file names counted."""
-        return self._digest([as_it_was(name) for name in self.ids.tolist()])
+    def earlier_fingerprints(self) -> tuple[str, ...]:
+        """Fingerprints that earlier releases gave the same points.
+
+        In the first ones the names of files counted, and later the values of vectors.
+        """
+        names = self.ids.tolist()
+        found = []
+        if self.marks is not None:
+            found += [self._digest(None), self._digest(names)]
+        if self.by_content:
+            found.append(self._digest([as_it_was(name) for name in names]))
+        return tuple(found)
 
     def _digest(self, names: list[str] | None) -> str:
         stored = _little_endian(self.X)
@@ -217,9 +262,14 @@ class Dataset:
             digest.update(json.dumps(names).encode())
         return digest.hexdigest()
 
-    @cached_property
+    @property
     def contents(self) -> tuple[str, ...]:
-        """Sixteen digits for each point, the same for equal values: how a renamed file is found."""
+        """Digits for each point, the same for equal content: how a renamed file is found."""
+        return self.value_contents if self.marks is None else self.marks
+
+    @cached_property
+    def value_contents(self) -> tuple[str, ...]:
+        """Sixteen digits for each point, the same for equal values."""
         values = _little_endian(self.X if self.shown is None else self.shown)
         kind = values.dtype.str.encode()
         return tuple(
@@ -242,7 +292,7 @@ class Dataset:
         ['2', '0', '1']
         """
         part = self.subset(rows)
-        if part.shown is None:
+        if part.shown is None or part.features:
             return part
         # Means are sums over the rows, whose last bits depend on their order.
         return replace(part, X=part.shown, shown=None).standardised()
@@ -275,8 +325,11 @@ class Dataset:
                 f"indices run from {rows.min()} to {rows.max()}; "
                 f"{self.name} has rows 0 to {len(self) - 1}."
             )
+        gone = set(self.absent)
         return replace(
             self,
+            absent=tuple(k for k, row in enumerate(rows.tolist()) if row in gone),
+            whole="",
             X=self.X[rows],
             ids=self.ids[rows],
             y=None if self.y is None else self.y[rows],
@@ -284,6 +337,8 @@ class Dataset:
             texts=_picked(self.texts, rows),
             sounds=_picked(self.sounds, rows),
             rows=_picked(self.rows, rows),
+            cuts=_picked(self.cuts, rows),
+            marks=_picked(self.marks, rows),
             extras={k: v[rows] for k, v in self.extras.items()},
             shown=None if self.shown is None else self.shown[rows],
         )
@@ -410,16 +465,43 @@ class Dataset:
         if self.kind == "sound" and self.sounds is not None:
             return render.waveform(read_sound(self.sounds[i]), size)
         if self.paths is not None:
-            return render.original(self.paths[i], size or 1024, self.limit_pixels)
+            cut = None if self.cuts is None else self.cuts[i]
+            return render.original(self.paths[i], size or 1024, self.limit_pixels, cut)
         if self.image_shape is not None:
             return render.pixels(row.reshape(self.image_shape), self.value_range, size)
         if self.kind == "table":
             return render.card(self.describe(i), size)
         return render.plot(row, self.value_range, size)
 
+    def draw_behind(self, i: int, size: int | None = None) -> Image.Image:
+        """Draw the whole photo that point i is a part of, with a frame around the part.
+
+        Parameters
+        ----------
+        i : int
+            Row number.
+        size : int, optional
+            Longest side in pixels at most, by default 1024.
+
+        Returns
+        -------
+        PIL.Image.Image
+
+        Raises
+        ------
+        InputError
+            Where points are no parts of photos.
+        """
+        self._row(i)
+        if self.cuts is None:
+            raise InputError(f"{self.name} has no parts of photos; draw its points themselves.")
+        return render.behind(self.cuts[i], size or 1024, self.limit_pixels)
+
     def _row(self, i: int) -> NDArray:
         if not 0 <= i < len(self):
             raise InputError(f"{self.name} has points 0 to {len(self) - 1}; got {i}.")
+        if i in self.absent:
+            raise NotFoundError(f"{self.ids[i]} is gone; put it back to see it again.")
         return (self.X if self.shown is None else self.shown)[i]
 
 

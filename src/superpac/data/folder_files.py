@@ -9,19 +9,31 @@ from pathlib import Path
 
 from superpac.data.checks import reading
 from superpac.errors import DataError
+from superpac.system.safe_text import well_formed
 
 
 def files_below(folder: Path) -> list[Path]:
     """Every file below a folder but hidden ones, sorted by the parts of its path.
 
-    Links to folders are not followed; links to files are among the files (see `leads_out`).
+    Links to folders are not followed; links to files are among the files (see `leads_out`). A file
+    instead of a folder is itself all there is.
     """
+    if folder.is_file():
+        return [folder]
     found: list[Path] = []
     with reading(folder, "a folder"):
         for here, below, files in os.walk(folder, onerror=_raise):
             below[:] = [d for d in below if not d.startswith(".") and d != "__MACOSX"]
             found += [Path(here, name) for name in files if not name.startswith(".")]
     return sorted(found, key=lambda p: p.relative_to(folder).parts)
+
+
+def name_below(path: Path, folder: Path) -> str:
+    """Path of a file below a folder, as people write it; its own name where it was given itself.
+
+    A file name may be any bytes; the page, exports and terminals need text.
+    """
+    return well_formed((path.relative_to(folder) if path != folder else Path(path.name)).as_posix())
 
 
 def leads_out(path: Path, folder: Path) -> bool:
@@ -42,6 +54,8 @@ def tally(endings: Counter[str]) -> str:
 
 def own_folders(folder: Path, names: Sequence[str]) -> list[str]:
     """Folder that each file lies in, as its true class; names are paths below `folder`."""
+    if folder.is_file():
+        return [folder.resolve().parent.name]
     parents = [n.rpartition("/")[0] for n in names]
     if "" in parents:
         raise DataError(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,17 @@ from PIL import Image
 from superpac.data import folder_files, image_files, limits
 from superpac.data.checks import reading
 from superpac.data.dataset import Dataset
-from superpac.errors import DataError, InputError
-from superpac.system.safe_text import well_formed
+from superpac.errors import DataError, InputError, NotFoundError
+
+SMALL = 200
+"""Longest side of an image that is small: cropped faces of a camera rig have 192 x 168 pixels."""
+
+REDUCED = 32
+"""Sides of an image whose pixels are compared, where images are larger or of several sizes."""
 
 Size = int | tuple[int, int]
+Aside = Callable[[str, str], None]
+"""Is told the name of what is left out, and why."""
 
 
 def parse_size(text: str) -> tuple[int, int]:
@@ -51,6 +59,7 @@ def load_images(
     size: Size | None = None,
     grey: bool = True,
     limit_pixels: int = image_files.LIMIT_PIXELS,
+    aside: Aside | None = None,
 ) -> Dataset:
     """Read every image below a folder; the options are those of `superpac.data.load`.
 
@@ -59,18 +68,28 @@ def load_images(
     its true class. Ids are the paths below `folder` unless given; images are known by their content
     then, and files may be renamed.
     """
-    found = find_images(folder)
-    # A file name may be any bytes; the page, exports and terminals need text.
-    names = [well_formed(f.relative_to(folder).as_posix()) for f in found]
+    found = find_images(folder, aside)
+    names = [folder_files.name_below(f, folder) for f in found]
     # Resolved, so that a link put in a file's place later is seen as one and not followed.
     files = [f.resolve() for f in found]
     target = None if size is None else check_target(size)
-    shape = _common_shape(files, target, limit_pixels)
+    broken: set[int] = set()
+
+    def leave_out(row: int, error: DataError | NotFoundError) -> None:
+        if aside is None:
+            raise error
+        broken.add(row)
+        aside(names[row], str(error).removeprefix(f"{files[row]}: "))
+
+    shape = _common_shape(files, target, limit_pixels, leave_out)
     depth = 1 if grey else 3
     values = len(files) * shape[0] * shape[1] * depth
     limits.check_size(values, 1, f"{folder} (a smaller --size helps)", rows=len(files))
-    X = _read_all(files, shape, target is not None, grey, limit_pixels)
-    return Dataset(
+    whole = [row for row in range(len(files)) if row not in broken]
+    X = _read_all(files, whole, shape, target is not None, grey, limit_pixels, leave_out)
+    if len(broken) == len(files):
+        raise DataError(f"{folder}: none of its {len(files)} images can be read; give others.")
+    data = Dataset(
         X,
         ids=names if ids is None else ids,  # type: ignore[arg-type]
         y=folder_files.own_folders(folder, names) if isinstance(labels, str) else labels,  # type: ignore[arg-type]
@@ -81,23 +100,58 @@ def load_images(
         limit_pixels=limit_pixels,
         by_content=ids is None,
     )
+    return data.subset([row for row in whole if row not in broken]) if broken else data
 
 
-def find_images(folder: Path) -> list[Path]:
+def fitting_size(folder: Path) -> tuple[tuple[int, int] | None, str]:
+    """Size that the images of a folder are to be reduced to before pixels are compared, and why.
+
+    Parameters
+    ----------
+    folder : Path
+        With images.
+
+    Returns
+    -------
+    (height, width) or None, and str
+        None where all are small and of one size: they are fine as they are.
+    """
+    sizes: set[tuple[int, int]] = set()
+
+    def leave_out(name: str, why: str) -> None:
+        """Whoever reads the images names those that cannot be read."""
+
+    for path in find_images(folder, leave_out):
+        with suppress(DataError, NotFoundError), image_files.opened(path.resolve()) as image:
+            sizes.add(image_files.upright_size(image))
+    if len(sizes) > 1:
+        return (REDUCED, REDUCED), "of several sizes"
+    if any(max(size) > SMALL for size in sizes):
+        return (REDUCED, REDUCED), f"larger than {SMALL} x {SMALL}"
+    return None, ""
+
+
+def find_images(folder: Path, aside: Aside | None = None) -> list[Path]:
     """Image files below a folder, sorted by their path parts."""
+
+    def leave_out(path: Path, why: str) -> None:
+        if aside is None:
+            raise DataError(f"{path}: {why}.")
+        aside(folder_files.name_below(path, folder), why)
+
     found: list[Path] = []
     others: Counter[str] = Counter()
     for path in folder_files.files_below(folder):
         suffix = path.suffix.lower()
         if suffix in image_files.VECTOR_SUFFIXES:
-            raise DataError(f"{path}: vector graphics are not read; save it as PNG, or remove it.")
+            leave_out(path, "vector graphics are not read; save it as PNG, or remove it")
+            continue
         if suffix not in image_files.raster_suffixes():
             others[suffix or "no extension"] += 1
             continue
         if folder_files.leads_out(path, folder):
-            raise DataError(
-                f"{path}: a link that leads out of the folder; put the image itself there."
-            )
+            leave_out(path, "a link that leads out of the folder; put the image itself there")
+            continue
         found.append(path)
     if not found:
         raise DataError(
@@ -108,18 +162,26 @@ def find_images(folder: Path) -> list[Path]:
 
 
 def _common_shape(
-    files: Sequence[Path], target: tuple[int, int] | None, limit_pixels: int
+    files: Sequence[Path],
+    target: tuple[int, int] | None,
+    limit_pixels: int,
+    leave_out: Callable[[int, DataError | NotFoundError], None],
 ) -> tuple[int, int]:
     """Read all headers first, so that a bad file is named before the long work starts."""
     first: tuple[int, int] | None = None
-    for path in files:
-        with image_files.opened(path, limit_pixels) as image, reading(path, "an image"):
-            shape = image_files.upright_size(image)
+    named = ""
+    for k, path in enumerate(files):
+        try:
+            with image_files.opened(path, limit_pixels) as image, reading(path, "an image"):
+                shape = image_files.upright_size(image)
+        except (DataError, NotFoundError) as error:
+            leave_out(k, error)
+            continue
         if first is None:
-            first = shape
+            first, named = shape, path.name
         elif target is None and shape != first:
             raise DataError(
-                f"{path}: {shape[0]}x{shape[1]} pixels (height x width) but {files[0].name} has "
+                f"{path}: {shape[0]}x{shape[1]} pixels (height x width) but {named} has "
                 f"{first[0]}x{first[1]}; resize all with size=({first[0]}, {first[1]}) or "
                 f"--size {first[0]}x{first[1]}."
             )
@@ -127,20 +189,33 @@ def _common_shape(
 
 
 def _read_all(
-    files: Sequence[Path], shape: tuple[int, int], resize: bool, grey: bool, limit_pixels: int
+    files: Sequence[Path],
+    readable: Sequence[int],
+    shape: tuple[int, int],
+    resize: bool,
+    grey: bool,
+    limit_pixels: int,
+    leave_out: Callable[[int, DataError | NotFoundError], None],
 ) -> NDArray:
+    """Pixels of those files that are readable; rows of zeros for the others."""
     X: NDArray | None = None
-    for k, path in enumerate(files):
-        row = _read_one(path, shape, resize, grey, limit_pixels).reshape(-1)
+    named = ""
+    for k in readable:
+        path = files[k]
+        try:
+            row = _read_one(path, shape, resize, grey, limit_pixels).reshape(-1)
+            if row.dtype.kind == "f" and not np.isfinite(row).all():
+                raise DataError(f"{path}: has pixels that are NaN or infinite; remove the file.")
+        except (DataError, NotFoundError) as error:
+            leave_out(k, error)
+            continue
         if X is None:
-            X = np.empty((len(files), row.size), dtype=row.dtype)
+            X, named = np.zeros((len(files), row.size), dtype=row.dtype), path.name
         elif row.dtype != X.dtype:
             raise DataError(
-                f"{path}: has {row.dtype} pixels but {files[0].name} has {X.dtype}, whose scales "
+                f"{path}: has {row.dtype} pixels but {named} has {X.dtype}, whose scales "
                 "differ; convert all images to the same depth."
             )
-        if row.dtype.kind == "f" and not np.isfinite(row).all():
-            raise DataError(f"{path}: has pixels that are NaN or infinite; remove the file.")
         X[k] = row
     return X if X is not None else np.empty((0, 0))
 

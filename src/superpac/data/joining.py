@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 from superpac.data.dataset import Dataset
 from superpac.errors import DataError
 
-_THINGS = ("paths", "texts", "sounds", "rows")  # what a point was before it became a vector
+# what a point was before it became a vector
+_THINGS = ("paths", "texts", "sounds", "rows", "cuts", "marks")
 
 
 def join(first: Dataset, more: Dataset) -> Dataset:
@@ -51,7 +53,67 @@ def join(first: Dataset, more: Dataset) -> Dataset:
         ids=_ids(first, more),
         y=y,
         class_names=names,
+        absent=(*first.absent, *(len(first) + k for k in more.absent)),
+        whole="",
+        made_by=first.made_by if first.made_by == more.made_by else "",
         extras={key: np.concatenate([first.extras[key], more.extras[key]]) for key in shared},
+        **facts,
+    )
+
+
+def with_stand_ins(
+    data: Dataset, rows: Sequence[int | None], names: Sequence[str], marks: Sequence[str]
+) -> Dataset:
+    """Give points in an order in which some are missing: another one's values stand in for these.
+
+    A copy of a point changes little in a graph of neighbours, where a point far from all would be
+    a group of its own.
+
+    Parameters
+    ----------
+    data : Dataset
+        The points that are there, not rescaled.
+    rows : sequence of int or None
+        Row of each point in the new order; None where it is missing.
+    names, marks : sequence of str
+        Name of each, and its content in hexadecimal digits.
+
+    Returns
+    -------
+    Dataset
+        With the missing ones as `absent`.
+
+    Examples
+    --------
+    >>> two = Dataset([[1, 0], [0, 1]], ids=["a", "c"])
+    >>> three = with_stand_ins(two, [0, None, 1], ["a", "b", "c"], ["0", "1", "2"])
+    >>> three.ids.tolist(), three.absent
+    (['a', 'b', 'c'], (1,))
+    """
+    there = [row for row in rows if row is not None]
+    taken = {str(data.ids[row]) for row in there}
+    filled, ids = [], []
+    for k, row in enumerate(rows):
+        filled.append(there[int(marks[k][:8], 16) % len(there)] if row is None else row)
+        name = str(names[k] if row is None else data.ids[row])
+        while row is None and name in taken:  # another file has its name now
+            name += " (before)"
+        taken.add(name)
+        ids.append(name)
+    facts: dict[str, Any] = {}
+    for part in _THINGS:
+        held = getattr(data, part)
+        facts[part] = None if held is None else tuple(held[row] for row in filled)
+    if facts["marks"] is not None:
+        known = zip(facts["marks"], marks, rows, strict=True)
+        facts["marks"] = tuple(mark if row is None else own for own, mark, row in known)
+    return replace(
+        data,
+        X=data.X[filled],
+        ids=np.array(ids),
+        y=None if data.y is None else data.y[filled],
+        extras={key: values[filled] for key, values in data.extras.items()},
+        absent=tuple(k for k, row in enumerate(rows) if row is None),
         **facts,
     )
 

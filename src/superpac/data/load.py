@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superpac.data import arrays, hdf5, image_folder, tables
+from superpac.data import arrays, hdf5, image_folder, mixed_tables, tables
 from superpac.data.benchmarks import load_benchmark
 from superpac.data.catalogue import CATALOGUE
 from superpac.data.dataset import Dataset
@@ -49,6 +49,9 @@ def load(
     image_shape: tuple[int, ...] | None = None,
     limit_pixels: int = LIMIT_PIXELS,
     fewest: int = 2,
+    aside: Callable[[str, str], None] | None = None,
+    show: Sequence[str] = (),
+    tell: Callable[[str], None] | None = None,
 ) -> Dataset:
     """Load points from a benchmark's name, a file, an image folder, an array or a DataFrame.
 
@@ -75,7 +78,16 @@ def load(
     limit_pixels : int
         For image folders: larger images are refused undecoded.
     fewest : int, default=2
-        Fewer points are refused; 1 does for points that are added to others.
+        Fewer points are refused; 1 does for points that are added to others, and a single image is
+        read then.
+    aside : callable, optional
+        For image folders: called with the name of each image that cannot be read, and why, which is
+        left out then; by default the first one is an error.
+    show : sequence of str, optional
+        For CSV and Parquet files: columns that are shown and not used.
+    tell : callable, optional
+        For CSV and Parquet files: columns of texts, empty cells and decimal commas are no error
+        then, and this is called with one sentence that says what was made of them.
 
     Returns
     -------
@@ -99,9 +111,9 @@ def load(
     given = {"labels": labels, "ids": ids, "image_shape": image_shape}
     only_images = {"size": size, "grey": None if grey else grey}
     if isinstance(what, str | os.PathLike):
-        data = _from_place(what, given, only_images, limit_pixels)
+        data = _from_place(what, given, only_images, limit_pixels, aside, fewest, show, tell)
     else:
-        _refuse(only_images, "an image folder")
+        _refuse({**only_images, "show": show or None}, "files")
         data = _from_memory(what, given)
     if len(data) < fewest:
         raise DataError(f"{data.source}: has 1 point, at least two are needed; add rows.")
@@ -113,6 +125,10 @@ def _from_place(
     given: dict[str, Any],
     only_images: dict[str, Any],
     limit_pixels: int,
+    aside: Callable[[str, str], None] | None,
+    fewest: int,
+    show: Sequence[str],
+    tell: Callable[[str], None] | None,
 ) -> Dataset:
     if isinstance(what, str) and what in CATALOGUE:
         _refuse({**given, **only_images}, "other data than a benchmark, whose facts are known,")
@@ -126,7 +142,7 @@ def _from_place(
         raise NotFoundError(f"{str(what)[:200]!r} is not a usable path ({error}).") from error
     if not exists:
         raise NotFoundError(_not_found(str(what)))
-    if path.is_dir():
+    if path.is_dir() or (fewest == 1 and path.suffix.lower() in raster_suffixes()):
         _refuse({"image_shape": given.pop("image_shape")}, "arrays and tables")
         return image_folder.load_images(
             path,
@@ -134,6 +150,7 @@ def _from_place(
             size=only_images["size"],
             grey=only_images["grey"] is None,
             limit_pixels=limit_pixels,
+            aside=aside,
         )
     _refuse(only_images, "an image folder")
     suffix = path.suffix.lower()
@@ -150,7 +167,18 @@ def _from_place(
         raise DataError(f"{path}: is not a plain file; give the path of a data file.")
     if path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; give at least two points.")
-    return _READERS[suffix](path, **given)
+    reader = _READERS[suffix]
+    if reader not in (tables.load_csv, tables.load_parquet) or given["image_shape"] is not None:
+        _refuse({"show": show or None}, "CSV and Parquet files")
+        return reader(path, **given)
+    try:
+        if not show:
+            return reader(path, **given)
+    except DataError:
+        if tell is None:
+            raise
+    facts = {option: given[option] for option in ("labels", "ids")}
+    return mixed_tables.load_mixed(path, **facts, show=show, tell=tell or (lambda words: None))
 
 
 def _check_folder_labels(given: dict[str, Any]) -> dict[str, Any]:

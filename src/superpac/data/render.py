@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,10 +13,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 from superpac.data import image_files
 from superpac.data.checks import reading
+from superpac.data.cuts import Cut
 from superpac.data.sound_files import Sound
 
 SMALL = 160
 INK, PALE, PAPER, LINE = "#1b1f24", "#69727d", "#ffffff", "#0b62c4"
+FRAME, FRAME_DARK = "#ffd60a", "#1b1f24"
 _ROWS_ON_CARD, _COLUMNS_ON_CARD = 20, 3
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
@@ -58,11 +61,27 @@ def _to_bytes(values: NDArray, value_range: tuple[float, float]) -> NDArray[np.u
     return np.rint(np.clip(scaled, 0.0, 1.0) * 255).astype(np.uint8)
 
 
-def original(path: Path, size: int, limit_pixels: int = image_files.LIMIT_PIXELS) -> Image.Image:
-    """Draw an original file at most `size` pixels on its longest side; enlarge very small ones."""
+def original(
+    path: Path,
+    size: int,
+    limit_pixels: int = image_files.LIMIT_PIXELS,
+    cut: Cut | None = None,
+) -> Image.Image:
+    """Draw an original file, or what is shown of a part of it, at most `size` pixels on its longest
+    side; enlarge very small ones.
+    """
     with image_files.opened(path, limit_pixels) as image, reading(path, "an image"):
-        image.draft(None, (2 * size, 2 * size))
+        height, width = image_files.upright_size(image)
+        area = (0, 0, width, height) if cut is None else cut.shown
+        # a JPEG decodes straight to a fraction; a part of it has to be large enough by itself
+        part = min(area[2] - area[0], area[3] - area[1]) / min(width, height)
+        image.draft(None, (math.ceil(2 * size / part),) * 2)
         turned = image_files.upright(image)
+        if cut is not None:
+            across, down = turned.width / width, turned.height / height
+            left, right = round(area[0] * across), round(area[2] * across)
+            top, bottom = round(area[1] * down), round(area[3] * down)
+            turned = turned.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
         if image_files.is_deep(turned):
             values = np.asarray(turned, dtype=np.float64)
             values = np.nan_to_num(values, posinf=0.0, neginf=0.0)
@@ -74,13 +93,29 @@ def original(path: Path, size: int, limit_pixels: int = image_files.LIMIT_PIXELS
     factor = min(size, SMALL) // max(drawn.size)
     if factor > 1:
         width, height = drawn.size
-        drawn = drawn.resize((width * factor, height * factor), Image.Resampling.NEAREST)
+        # a part of a photo has no pixels that anybody means to see
+        how = Image.Resampling.NEAREST if cut is None else Image.Resampling.BICUBIC
+        drawn = drawn.resize((width * factor, height * factor), how)
     else:
         drawn.thumbnail((size, size), Image.Resampling.LANCZOS)
     # A fresh copy carries no metadata of the original, such as where a photograph was taken.
     clean = Image.new(drawn.mode, drawn.size)
     clean.paste(drawn)
     return clean
+
+
+def behind(cut: Cut, size: int, limit_pixels: int = image_files.LIMIT_PIXELS) -> Image.Image:
+    """Draw the whole photo that a part was cut out of, with a frame around the part."""
+    photo = original(cut.path, size, limit_pixels).convert("RGB")
+    pen = ImageDraw.Draw(photo)
+    factor = photo.width / cut.size[0]
+    left, top, wide, high = (factor * side for side in cut.box)
+    line = max(2, round(max(photo.size) / 160))
+    # light within dark: it stands out from whatever is behind it
+    for colour, reach in ((FRAME_DARK, 2 * line), (FRAME, line)):
+        box = (left - reach, top - reach, left + wide + reach, top + high + reach)
+        pen.rectangle(box, outline=colour, width=line)
+    return photo
 
 
 def card(lines: Sequence[tuple[str, str]], size: int | None = None) -> Image.Image:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -27,7 +29,8 @@ def seen_item(data: Dataset, i: int) -> Seen:
     -------
     Path, str, dict or ndarray
         The path of a file; the words of a text; the values of a table's row by column; a picture
-        that came without a file as an array of height x width (x 3); else the vector.
+        that came without a file, or is a part of one, as an array of height x width (x 3); else
+        the vector.
 
     Examples
     --------
@@ -35,6 +38,8 @@ def seen_item(data: Dataset, i: int) -> Seen:
     >>> seen_item(Dataset([[1.5, 2], [3, 4]], columns=("width", "height")), 0)
     {'width': 1.5, 'height': 2.0}
     """
+    if data.cuts is not None:
+        return np.asarray(data.draw(i).convert("RGB"))
     for things in (data.texts, data.sounds, data.paths):
         if things is not None:
             return things[i]

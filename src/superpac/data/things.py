@@ -12,9 +12,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.data import csv_text, folder_files, image_files, limits, sound_files, tables
-from superpac.data.checks import as_ids, as_labels, reading
+from superpac.data import folder_files, image_files, limits, sound_files, tables
+from superpac.data.checks import as_ids, as_labels
+from superpac.data.cuts import Cut
 from superpac.data.dataset import Dataset
+from superpac.data.mixed_tables import cells_of
 from superpac.errors import DataError, InputError, NotFoundError
 from superpac.system.safe_text import encodable, well_formed
 
@@ -45,6 +47,8 @@ class Things:
         Rows of a table, cells as they stand there.
     columns : tuple of str, optional
         Names of the cells of a row.
+    cuts : tuple of n Cut, optional
+        Parts of photos that the things are, such as faces; `paths` are then those of the photos.
     y : array-like of n values, optional
         True classes, for measuring only.
     class_names : tuple of str, optional
@@ -55,6 +59,8 @@ class Things:
         What people call them, and where they came from.
     by_content : bool
         Whether they are known by what they hold, so that names may change.
+    fewest : int, default=2
+        Fewer are refused; 1 does for things that are added to others.
 
     Examples
     --------
@@ -71,16 +77,20 @@ class Things:
     texts: tuple[str, ...] | None = None
     rows: tuple[tuple[str, ...], ...] | None = None
     columns: tuple[str, ...] | None = None
+    cuts: tuple[Cut, ...] | None = None
     y: NDArray[np.intp] | None = None
     class_names: tuple[str, ...] | None = None
     set_aside: tuple[tuple[str, str], ...] = ()
     name: str = "things"
     source: str = "things"
     by_content: bool = False
+    fewest: int = 2
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"kind must be one of {', '.join(KINDS)}. Got {self.kind!r} instead.")
+        if self.cuts is not None:
+            object.__setattr__(self, "paths", tuple(cut.path for cut in self.cuts))
         n = len(self._held())
         if n == 0:
             raise DataError(f"{self.source}: holds nothing; give at least two things.")
@@ -125,6 +135,7 @@ class Things:
             paths=part(self.paths),
             texts=part(self.texts),
             rows=part(self.rows),
+            cuts=part(self.cuts),
             y=None if self.y is None else self.y[rows],
         )
 
@@ -139,21 +150,29 @@ class Things:
         Raises
         ------
         DataError
-            Fewer than two would be left.
+            Fewer would be left than are needed.
         """
         if not broken:
             return self
         kept = [i for i in range(len(self)) if i not in broken]
-        if len(kept) < 2:
+        if len(kept) < self.fewest:
             first = min(broken)
+            needed = "two are" if self.fewest == 2 else "one is"
             raise DataError(
-                f"{self.source}: {len(kept)} of {len(self)} can be used, at least two are needed; "
+                f"{self.source}: {len(kept)} of {len(self)} can be used, at least {needed} needed; "
                 f"{self.names[first]} cannot: {broken[first]}"
             )
         aside = tuple((self.names[i], broken[i]) for i in sorted(broken))
         return replace(self.subset(kept), set_aside=self.set_aside + aside)
 
-    def dataset(self, X: ArrayLike, features: str = "") -> Dataset:
+    def dataset(
+        self,
+        X: ArrayLike,
+        features: str = "",
+        *,
+        marks: Sequence[str] | None = None,
+        made_by: str = "",
+    ) -> Dataset:
         """Put vectors beside the things.
 
         Parameters
@@ -162,6 +181,8 @@ class Things:
             One vector for each, in the same order.
         features : str
             What made the vectors.
+        marks, made_by
+            As in `Dataset`: what each thing holds, and what the vectors depend on beside it.
 
         Returns
         -------
@@ -180,10 +201,74 @@ class Things:
             sounds=self.paths if self.kind == "sound" else None,
             texts=self.texts,
             rows=self.rows,
+            cuts=self.cuts,
             source=self.source,
             by_content=self.by_content,
             features=features,
+            marks=None if marks is None else tuple(marks),
+            made_by=made_by,
         )
+
+
+def as_things(items: Sequence[str | os.PathLike[str]], *, fewest: int = 2) -> Things:
+    """Take a list of files, all of images or all of sounds, or else a list of texts.
+
+    Parameters
+    ----------
+    items : sequence of str or paths
+        Files where every one ends as an image or a sound does.
+    fewest : int, default=2
+        Fewer are refused.
+
+    Returns
+    -------
+    Things
+        Without what cannot be used, which is named in `set_aside`.
+
+    Examples
+    --------
+    >>> as_things(["a cat", "a dog"])
+    Things('things', 2 of kind text)
+    """
+    if len(items) < fewest:
+        raise DataError(f"A list of {len(items)} was given, at least two are needed; add more.")
+    kinds = {_kind_of_file(os.fspath(item)) for item in items}
+    texts = [item for item in items if isinstance(item, str)]
+    if None in kinds and len(texts) == len(items):
+        words = tuple(encodable(text.strip()) for text in texts)
+        things = Things("text", texts=words, by_content=True, fewest=fewest)
+        return things.without(_unusable(words))
+    if len(kinds) != 1 or None in kinds:
+        raise InputError("A list must be of images, of sounds or of texts alone; got several.")
+    files = [Path(item).expanduser() for item in items]
+    return _from_list(kinds.pop(), files, fewest=fewest)
+
+
+def _from_list(kind: Any, files: Sequence[Path], names: Sequence[str] = (), **facts: Any) -> Things:
+    """Files that somebody has listed; by their own names where these differ and none are given."""
+    short = [path.name for path in files]
+    if len(set(short)) < len(short):
+        short = [path.as_posix() for path in files]
+    things = Things(
+        kind,
+        names=tuple(names or map(well_formed, short)),
+        paths=tuple(path.resolve() for path in files),
+        **{"by_content": True, **facts},
+    )
+    faults = {}
+    for row, path in enumerate(things.paths or ()):
+        why = _fault(path, path, path.parent, kind, image_files.LIMIT_PIXELS)
+        if why:
+            faults[row] = why
+    return things.without(faults)
+
+
+def _kind_of_file(name: str) -> ThingKind | None:
+    """What a file is by its ending; None where it is neither an image nor a sound."""
+    suffix = Path(name).suffix.lower()
+    if suffix in sound_files.SUFFIXES:
+        return "sound"
+    return "image" if suffix in image_files.raster_suffixes() else None
 
 
 def read_things(
@@ -193,6 +278,7 @@ def read_things(
     ids: str | int | ArrayLike | None = None,
     text: str | int | None = None,
     limit_pixels: int = image_files.LIMIT_PIXELS,
+    fewest: int = 2,
 ) -> Things:
     r"""Read a folder of images or of sounds, or a table with a column of texts.
 
@@ -201,22 +287,25 @@ def read_things(
     Parameters
     ----------
     path : str or path
-        A folder, or a ``.csv``, ``.tsv`` or ``.parquet`` file.
+        A folder, or a ``.csv``, ``.tsv`` or ``.parquet`` file with a column of texts or one of
+        files, which are then looked for from its folder; a single image or sound where one is
+        enough.
     labels : str, int or array-like, optional
         True classes, for measuring only: "folders" for a folder, a column's name or number for a
         table, or one label for each thing, broken ones counted.
     ids : str, int or array-like, optional
         Names: a column's name or number for a table, or one for each thing.
     text : str or int, optional
-        Column that holds the texts. Where exactly one column holds sentences, it is found; where
-        none does, the things are the rows of the table.
+        Column that holds the texts. Where exactly one column holds sentences, or lists images or
+        sounds, it is found; where none does, the things are the rows of the table.
     limit_pixels : int
         Larger images are set aside undecoded.
+    fewest : int, default=2
+        Fewer things are refused; 1 does for things that are added to others.
 
     Returns
     -------
     Things
-        At least two.
 
     Raises
     ------
@@ -242,26 +331,26 @@ def read_things(
         raise NotFoundError(f"{str(path)[:200]!r} is not a usable path ({error}).") from error
     if not exists:
         raise NotFoundError(f"{path}: no such file or folder; check the path.")
-    if place.is_dir():
+    alone = place.suffix.lower() in image_files.raster_suffixes() | set(sound_files.SUFFIXES)
+    if place.is_dir() or (alone and fewest == 1):
         if text is not None:
             raise InputError("text= names a column of a table; leave it out for a folder.")
-        return _from_folder(place, labels, ids, limit_pixels)
+        return _from_folder(place, labels, ids, limit_pixels, fewest)
     if place.suffix.lower() not in TABLES:
         raise DataError(
             f"{place}: files ending in {place.suffix or 'nothing'} hold no photos, sounds or "
             f"texts; give a folder of images or sounds, or a table ({', '.join(TABLES)})."
         )
-    return _from_table(place, labels, ids, text)
+    return _from_table(place, labels, ids, text, fewest)
 
 
-def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int) -> Things:
+def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int, fewest: int) -> Things:
     for option, value in (("labels", labels), ("ids", ids)):
         if isinstance(value, str | int) and not (option == "labels" and value == "folders"):
             allowed = "'folders' or one value per file" if option == "labels" else "one per file"
             raise InputError(f"{option} must be {allowed} for a folder; got {value!r}.")
     kind, found, others = _sort_out(folder)
-    # A file name may be any bytes; the page, exports and terminals need text.
-    names = [well_formed(f.relative_to(folder).as_posix()) for f in found]
+    names = [folder_files.name_below(f, folder) for f in found]
     classes: Any = folder_files.own_folders(folder, names) if isinstance(labels, str) else labels
     things = Things(
         kind,
@@ -273,6 +362,7 @@ def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int) -> Thin
         name=folder.resolve().name or str(folder),
         source=str(folder),
         by_content=ids is None,
+        fewest=fewest,
     )
     broken = {}
     for i, (given, real) in enumerate(zip(found, things.paths or (), strict=True)):
@@ -280,7 +370,7 @@ def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int) -> Thin
         if why:
             broken[i] = why
     things = things.without(broken)
-    if len(things) < 2:
+    if len(things) < fewest:
         raise DataError(f"{folder}: holds one {kind}, at least two are needed; add more.")
     return things
 
@@ -307,7 +397,7 @@ def _sort_out(folder: Path) -> tuple[ThingKind, list[Path], tuple[tuple[str, str
         )
 
     def named(paths: list[Path], why: str) -> list[tuple[str, str]]:
-        return [(well_formed(p.relative_to(folder).as_posix()), why) for p in paths]
+        return [(folder_files.name_below(p, folder), why) for p in paths]
 
     if len(sounds) > len(images):
         return "sound", sounds, tuple(named(images, "an image among sounds"))
@@ -330,19 +420,21 @@ def _fault(given: Path, real: Path, folder: Path, kind: str, limit_pixels: int) 
     return ""
 
 
-def _from_table(path: Path, labels: Any, ids: Any, text: str | int | None) -> Things:
-    columns, cells = _cells(path)
+def _from_table(path: Path, labels: Any, ids: Any, text: str | int | None, fewest: int) -> Things:
+    columns, cells = cells_of(path)
     label_at, id_at = tables.places_of(labels, ids, columns, path)
     taken = {k for k in (label_at, id_at) if k is not None}
     rest = [k for k in range(len(columns)) if k not in taken]
     at = tables.position(text, columns, path, "text")
     if at is None:
         at = _sentences(path, columns, cells, rest)
-    if at is not None and text is None and len(columns[at].split()) >= _HEADING:
-        # a list of sentences without a heading: the first one is no name
+    files = None if at is not None else _listed(cells, rest)
+    headless = at is not None and text is None and len(columns[at].split()) >= _HEADING
+    if headless or (files is not None and _kind_of_file(columns[files])):
+        # a list without a heading: the first sentence or file is no name of a column
         cells = [[column, *below] for column, below in zip(columns, cells, strict=True)]
     n = len(cells[0]) if cells else 0
-    if n < 2:
+    if n < fewest:
         raise DataError(f"{path}: has {n} rows of values, at least two are needed; add rows.")
     given = () if ids is None else np.asarray(ids, dtype=object).tolist()
     facts: dict[str, Any] = {
@@ -350,7 +442,14 @@ def _from_table(path: Path, labels: Any, ids: Any, text: str | int | None) -> Th
         "y": labels if label_at is None else cells[label_at],
         "name": path.stem,
         "source": str(path),
+        "fewest": fewest,
+        # rows that nobody named are known by their text: it may move, others may come before it
+        "by_content": (at is not None or files is not None) and id_at is None and ids is None,
     }
+    if files is not None:
+        # from the place of the list; what is written as a whole path stays one
+        listed = [path.parent / cell.strip() for cell in cells[files]]
+        return _from_list(_kind_of_file(cells[files][0].strip()), listed, **facts)
     if at is None:
         if not rest:
             raise DataError(f"{path}: no column is left for the rows; leave labels or ids out.")
@@ -371,28 +470,6 @@ def _unusable(texts: Sequence[str]) -> dict[int, str]:
     return broken
 
 
-def _cells(path: Path) -> tuple[list[str], list[list[str]]]:
-    """Names of the columns, and the cells of each as text."""
-    if not path.is_file():
-        raise DataError(f"{path}: is not a plain file; give the path of a table.")
-    if path.suffix.lower() in (".parquet", ".pq"):
-        table = tables.parquet_table(path)
-        with reading(path, "a Parquet file"):
-            values = [table.column(k).to_pylist() for k in range(table.num_columns)]
-        return [str(c) for c in table.column_names], [[_word(v) for v in c] for c in values]
-    with reading(path, "a CSV file"):
-        layout = csv_text.inspect(path)
-        rows = csv_text.read_words(path, layout)
-        return list(layout.columns), [list(c) for c in zip(*rows, strict=True)]
-
-
-def _word(value: Any) -> str:
-    """A cell as people would write it."""
-    if value is None:
-        return ""
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
-
-
 def _sentences(
     path: Path, columns: list[str], cells: list[list[str]], rest: list[int]
 ) -> int | None:
@@ -405,6 +482,16 @@ def _sentences(
             f"text={columns[found[0]]!r} (--text)."
         )
     return found[0] if found else None
+
+
+def _listed(cells: list[list[str]], rest: list[int]) -> int | None:
+    """The one column that lists files of images, or of sounds, if there is one."""
+    found = []
+    for k in rest:
+        kinds = {_kind_of_file(cell.strip()) for cell in cells[k]}
+        if len(kinds) == 1 and None not in kinds:
+            found.append(k)
+    return found[0] if len(found) == 1 else None
 
 
 def _are_sentences(cells: Sequence[str]) -> bool:
