@@ -11,8 +11,8 @@ seeds (0 to 14), of the rows marked * among others; see docs/stopping.md.
     python benchmarks/stopping.py --trials 10 --rows mnist,yale --json FILE
     python benchmarks/stopping.py --trials 3 --rows unknown,photos,faces,bank
 
-In rows with "K unknown" the sessions are not told the number of clusters. Rows of vectors need
-their files in the folder that SUPERPAC_VECTORS names.
+In rows with "K unknown" the sessions are not told the number of clusters. Vectors are made by
+superpac's own encoders, as benchmarks/count.py says.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from common import (
     MNIST5,
     MNIST10,
     PENDIGITS,
+    SEGMENT,
     SIGNS,
     YALE5,
     YALE10,
@@ -44,7 +45,7 @@ from common import (
 )
 from superpac import Dataset, NoisyOracle, clustering_error
 from superpac.data.synthetic import make_subspaces
-from superpac.errors import NotFoundError
+from superpac.errors import SuperpacError
 from superpac.simulation.loop import AnswerLoop
 
 FIRST = 3000  # seeds begin here: the constants were chosen on seeds below 15
@@ -65,7 +66,6 @@ class Planes(Draw):
 
 
 DIGITS5 = Draw("digits", "tsc:q=5", 3, 5, 100)
-SEGMENT = Draw("segment", "ensc:gamma=5", None, 7, 60)
 UNKNOWN = "K unknown"
 
 # name: points, questions, share of wrong answers
@@ -203,7 +203,7 @@ def main() -> None:
         try:
             known = UNKNOWN not in name
             runs = [follow(draw, FIRST + t, budget, wrong, known) for t in range(given.trials)]
-        except NotFoundError as error:
+        except SuperpacError as error:
             print(f"| {name} | {error} |")
             continue
         rows.append(summary(name, runs))

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from superpac.answers.reliability import Reliability
 from superpac.answers.state import State
-from superpac.array_types import FloatArray, IntArray
+from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.subspaces.tracker import SubspaceTracker
 
 
@@ -113,6 +113,9 @@ class Beliefs:
         Points expected in groups beyond the number of clusters: these find no class.
     assumed : float
         Points expected in sets that are taken for parts of a cluster without an answer.
+    missing : float
+        Points that may be in clusters without a group, where fewer groups than clusters are of any
+        size: these share a group with another.
     regrouped, regrouped_spread : float
         Points expected in groups that are one with a larger, or in parts of a group that are a
         cluster of their own, where the number of clusters is unknown; and the standard deviation
@@ -123,6 +126,7 @@ class Beliefs:
     record: FloatArray
     surplus: float = 0.0
     assumed: float = 0.0
+    missing: float = 0.0
     regrouped: float = 0.0
     regrouped_spread: float = 0.0
 
@@ -141,6 +145,46 @@ class Count:
 
     clusters: int
     sure: float
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a strategy expects of the answers, for forms of question that show more than a pair.
+
+    Attributes
+    ----------
+    chances : ndarray of shape (n, G)
+        Chance of every group for every item, as the strategy's labels number them.
+    free : ndarray of bool of shape (n,)
+        Items that no answer has placed.
+    reach : ndarray of shape (n,)
+        How many times its own worth placing an item is worth, for what it tells about others.
+    faces : ndarray of int of shape (G,)
+        A clear member of each group; -1 for a group without one.
+    set_faces : ndarray of int of shape (S,)
+        A clear member of each set of items that are known to be one.
+    set_of : ndarray of int of shape (n,)
+        The set of each item, -1 for one that is in none.
+    one : ndarray of shape (S, S)
+        Chance that two sets are one.
+    mends : ndarray of shape (S, S)
+        Items that are expected to be mended by asking whether they are; 0 where that is known.
+    rate : float
+        Share of answers that are wrong.
+    told : callable
+        For some items the part of each that an answer about each other tells too, a matrix.
+    """
+
+    chances: FloatArray
+    free: BoolArray
+    reach: FloatArray
+    faces: IntArray
+    set_faces: IntArray
+    set_of: IntArray
+    one: FloatArray
+    mends: FloatArray
+    rate: float
+    told: Callable[[IntArray], FloatArray]
 
 
 class Strategy(ABC):
@@ -236,6 +280,14 @@ class Strategy(ABC):
     def beliefs(self, state: State) -> Beliefs | None:
         """How sure the labels are, for a strategy that knows."""
         return None
+
+    def outlook(self, state: State) -> Outlook | None:
+        """What is expected of the answers, for a strategy that can show more than pairs."""
+        return None
+
+    def must_confirm(self, state: State, i: int, j: int) -> bool:
+        """Whether a "same" of two items should count only once a second answer agrees."""
+        return False
 
     def count(self, state: State) -> Count | None:
         """How many clusters there are, for a strategy that finds out."""

@@ -8,8 +8,10 @@ import pytest
 from superpac.strategies.superpac_d.merge_chances import (
     chance_of_count,
     changing,
+    hidden,
     learned,
     merge_chances,
+    part_chances,
     regrouped,
     telling,
     walk_chances,
@@ -90,15 +92,13 @@ def test_walks_make_two_sets_likelier_to_be_one_and_answers_against_it_count():
 
 def test_answers_correct_the_chances_of_pairs_of_their_kind():
     chances, _, _ = random_sets(6, 0)
-    standing, no = np.array([0, 0, 0, 1, 1, 1]), np.zeros((6, 6), dtype=bool)
+    standing = np.array([0, 0, 0, 1, 1, 1])
     within = standing[:, None] == standing
-    rare = Settings(merge_far=1e9)
-    np.testing.assert_allclose(learned(chances, standing, no, [], rare), chances, atol=1e-8)
-    told = [(False, 0.4, False)] * 5
-    lower = learned(chances, standing, no, told, rare)
+    np.testing.assert_allclose(learned(chances, standing, []), chances)
+    lower = learned(chances, standing, [(False, 0.4, False)] * 5)
     assert (lower < chances)[~within].all()
     np.testing.assert_allclose(lower[within], chances[within])
-    higher = learned(chances, standing, no, [(True, 0.4, True)] * 5, rare)
+    higher = learned(chances, standing, [(True, 0.4, True)] * 5)
     inside = within & ~np.eye(6, dtype=bool)
     assert (higher > chances)[inside].all()
     np.testing.assert_allclose(higher[~within], chances[~within])
@@ -107,21 +107,51 @@ def test_answers_correct_the_chances_of_pairs_of_their_kind():
 def test_answers_as_foretold_change_nothing():
     chances, _, _ = random_sets(5, 1)
     told = [(False, 0.25, False)] * 3 + [(False, 0.25, True)]
-    found = learned(chances, np.arange(5), np.zeros((5, 5), bool), told, Settings(merge_far=1e9))
-    np.testing.assert_allclose(found, chances, atol=1e-8)
+    np.testing.assert_allclose(learned(chances, np.arange(5), told), chances)
 
 
-def test_groups_that_no_walk_connects_may_be_one_until_answers_say_otherwise():
-    none, differ = np.zeros((4, 4)), np.zeros((4, 4), dtype=bool)
-    differ[0, 1] = differ[1, 0] = True
-    apart = ~np.eye(4, dtype=bool) & ~differ
-    first = learned(none, np.arange(4), differ, [])
-    assert (first[apart] > 0).all()
-    assert not first[~apart].any()
-    later = learned(none, np.arange(4), differ, [(False, 0.01, False)] * 30)
-    found = learned(none, np.arange(4), differ, [(False, 0.01, True)] * 3)
-    assert (later[apart] < first[apart]).all()
-    assert (found[apart] > first[apart]).all()
+def test_a_small_group_is_likelier_to_be_a_part_of_another():
+    mass, no = np.array([50.0, 50, 50, 25, 5]), np.zeros((5, 5), dtype=bool)
+    found = part_chances(np.arange(5), mass, np.ones((5, 5)), no)
+    np.testing.assert_array_equal(found, found.T)
+    assert not found.diagonal().any()
+    assert found[0, 4] > found[0, 3] > found[0, 1] > 0
+    # what a group is a part of is one of the others: the usual one in 20 is such a part
+    np.testing.assert_allclose(found[0, 1] * 4, 0.05)
+    np.testing.assert_allclose(found[:4, 4].sum(), 20**-0.1)
+    like = np.zeros((5, 5))
+    like[1, 4] = like[4, 1] = 0.5
+    by_likeness = part_chances(np.arange(5), mass, like, no)
+    assert by_likeness[1, 4] > by_likeness[0, 4] > 0
+    np.testing.assert_allclose(by_likeness[:4, 4].sum(), 20**-0.1)
+
+
+def test_every_group_that_a_part_differs_from_makes_it_less_of_a_part():
+    mass, like = np.array([50.0, 50, 50, 5]), np.ones((4, 4))
+    differ, left = np.zeros((4, 4), dtype=bool), []
+    for other in range(3):
+        left.append(part_chances(np.arange(4), mass, like, differ)[:, 3])
+        differ[other, 3] = differ[3, other] = True
+    assert left[0].sum() > left[1].sum() > left[2].sum()
+    assert left[2][2] > left[0][2]  # what is ruled out makes the rest likelier
+    assert not part_chances(np.arange(4), mass, like, differ)[:, 3].any()
+    assert part_chances(np.zeros(1, int), mass[:1], like[:1, :1], differ[:1, :1]) == 0
+
+
+def test_sets_of_one_group_share_its_chances_and_have_none_between_them():
+    group, mass = np.array([0, 0, 2, 3]), np.array([30.0, 20, 50, 5])
+    found = part_chances(group, mass, np.ones((4, 4)), np.zeros((4, 4), dtype=bool))
+    assert found[0, 1] == 0
+    np.testing.assert_array_equal(found[0], [0, 0, found[1, 2], found[1, 3]])
+
+
+def test_a_cluster_without_a_group_hides_in_the_largest_that_answers_have_not_looked_into():
+    mass, size = np.array([80.0, 60, 40, 1]), np.array([5, 1, 1, 1])
+    assert hidden(np.arange(4), mass, size, 4) == 30
+    assert hidden(np.arange(4), mass, np.ones(4, int), 4) == 40
+    assert hidden(np.arange(4), mass, size, 3) == 0
+    # two groups of some size for four clusters: two are missing
+    assert hidden(np.array([0, 0, 2, 3]), mass, np.ones(4, int), 4) == 45.25 + 20
 
 
 def test_what_may_change_the_groups_is_a_cut_within_and_a_merge_between():

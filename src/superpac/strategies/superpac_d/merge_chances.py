@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.strategies.superpac_d.set_likeness import likelier
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
 # of an answer about two sets: whether they were taken for one group, how likely they were one, and
@@ -81,6 +82,55 @@ def walk_chances(
     return odds / (1.0 + odds)
 
 
+def part_chances(
+    group: IntArray, mass: FloatArray, like: FloatArray, differ: BoolArray,
+    settings: Settings = DEFAULT,
+) -> FloatArray:  # fmt: skip
+    """Chance that one of two sets is in a part of the other's cluster, where K is unknown.
+
+    For what no walk foretells: a cluster may lie in parts with nothing between them. A group of the
+    usual size is such a part once in `merge_far`, a smaller one the more often the smaller it is.
+    Which group it belongs to is told half by how alike sets are (`like`) and half not at all. Every
+    "different" rules out one; a group that differs from all others is no part.
+
+    Examples
+    --------
+    >>> apart, no = ~np.eye(3, dtype=bool), np.zeros((3, 3), bool)
+    >>> found = part_chances(np.arange(3), np.array([90.0, 90, 9]), np.ones((3, 3)), no)
+    >>> found.round(2)
+    array([[0.  , 0.02, 0.37],
+           [0.02, 0.  , 0.37],
+           [0.37, 0.37, 0.  ]])
+    >>> part_chances(np.arange(3), np.array([90.0, 90, 9]), np.ones((3, 3)), apart).max()
+    np.float64(0.0)
+    """
+    heads, where = np.unique(group, return_inverse=True)
+    count = heads.size
+    if count < 2:
+        return np.zeros(like.shape)
+    weight = np.bincount(where, weights=mass).astype(np.float64)
+    part = settings.merge_far ** -(weight / _usual(weight))
+    apart = np.eye(count, dtype=np.bool_)
+    alike = np.full((count, count), -1.0)
+    np.logical_or.at(apart, (where[:, None], where), differ)
+    np.maximum.at(alike, (where[:, None], where), like)
+    share = likelier(alike, ~np.eye(count, dtype=np.bool_), settings.merge_like)
+    np.fill_diagonal(share, 0.0)
+    share /= share.sum(axis=1, keepdims=True)
+    share = np.where(apart, 0.0, 0.5 * share + 0.5 / (count - 1))
+    chance = (part / (part * share.sum(axis=1) + 1.0 - part))[:, None] * share
+    of_smaller = np.where(weight[:, None] < weight, chance, chance.T)
+    even = weight[:, None] == weight
+    of_smaller = np.where(even, np.maximum(chance, chance.T), of_smaller)
+    return of_smaller[np.ix_(where, where)]
+
+
+def _usual(weight: FloatArray) -> float:
+    """Size of the group that a point is in, at the median: many small parts hardly change it."""
+    order = np.sort(weight)
+    return float(order[np.searchsorted(np.cumsum(order), 0.5 * order.sum())])
+
+
 def telling(chances: FloatArray, standing: IntArray) -> FloatArray:
     """How much an answer about each pair of sets would tell, to order the questions.
 
@@ -112,44 +162,33 @@ def changing(chances: FloatArray, standing: IntArray) -> FloatArray:
     return np.where(standing[:, None] == standing, 1.0 - chances, chances)
 
 
-def learned(
-    chances: FloatArray, standing: IntArray, differ: BoolArray, settled: Sequence[Settled],
-    settings: Settings = DEFAULT,
-) -> FloatArray:  # fmt: skip
+def learned(chances: FloatArray, standing: IntArray, settled: Sequence[Settled]) -> FloatArray:
     """Chances corrected by what answers about pairs of sets said so far.
 
     Pairs taken for one group and pairs of two groups are told apart. For either the odds are
     multiplied by those of the answers over those of what was expected of them, each with one
-    "same" and one "different" more: without answers nothing changes. A group that no walk leaves
-    may be part of another all the same, each as likely: in as many of a hundred groups as in a
-    hundred answers about two groups, one "same" in `merge_far` added.
+    "same" and one "different" more: without answers nothing changes.
 
     Examples
     --------
-    >>> chances, no = np.array([[0, .5], [.5, 0]]), np.zeros((2, 2), bool)
-    >>> learned(chances, np.arange(2), no, [(False, 0.5, False)] * 8).round(2)
+    >>> chances = np.array([[0, .5], [.5, 0]])
+    >>> learned(chances, np.arange(2), [(False, 0.5, False)] * 8).round(2)
     array([[0. , 0.1],
            [0.1, 0. ]])
-    >>> learned(chances, np.arange(2), no, [(True, 0.5, False)] * 8).round(2)
+    >>> learned(chances, np.arange(2), [(True, 0.5, False)] * 8).round(2)
     array([[0. , 0.5],
            [0.5, 0. ]])
-    >>> learned(0 * chances, np.arange(2), no, []).round(2)
-    array([[0.  , 0.05],
-           [0.05, 0.  ]])
     """
-    factor, asked, same = np.ones(2), 0, 0.0
+    factor = np.ones(2)
     for kind in (True, False):
         told = np.array([(chance, yes) for together, chance, yes in settled if together is kind])
         if told.size:
             expected, found = told.sum(axis=0)
             rest = len(told) - np.array([expected, found])
             factor[int(kind)] = (found + 1.0) / (expected + 1.0) * (rest[0] + 1.0) / (rest[1] + 1.0)
-            asked, same = (len(told), float(found)) if not kind else (asked, same)
     together = standing[:, None] == standing
     by = factor[together.astype(np.intp)]
-    found = by * chances / (by * chances + 1.0 - chances)
-    far = (same + 1.0) / (asked + settings.merge_far) / max(1, np.unique(standing).size - 1)
-    return np.where(together | differ, found, np.maximum(found, far))
+    return by * chances / (by * chances + 1.0 - chances)
 
 
 def chance_of_count(
@@ -215,3 +254,32 @@ def regrouped(
     chance, points = np.array(moves).reshape(-1, 2).T
     spread = np.sqrt((chance * (1.0 - chance) * points**2).sum())
     return float(chance @ points), float(spread)
+
+
+def hidden(
+    group: IntArray, mass: FloatArray, size: IntArray, n_clusters: int,
+    settings: Settings = DEFAULT,
+) -> float:  # fmt: skip
+    """Points that may be in clusters without a group of their own, where K is known.
+
+    As many clusters are missing as there are fewer groups of any size than clusters. Each may be
+    half of a group, the largest first; of a group that hides one, half of the points that an
+    answer put there (`size` has the certain points of each set) would have shown it.
+
+    Examples
+    --------
+    >>> group, mass = np.arange(4), np.array([80.0, 40, 40, 1])
+    >>> hidden(group, mass, np.ones(4, int), 4)
+    40.0
+    >>> hidden(group, mass, np.array([3, 1, 1, 1]), 4)
+    20.0
+    >>> hidden(group, np.full(4, 40.0), np.ones(4, int), 4)
+    0.0
+    """
+    _, where = np.unique(group, return_inverse=True)
+    weight = np.bincount(where, weights=mass)
+    told = np.bincount(where, weights=size - 1.0)
+    usual = weight.sum() / n_clusters
+    missing = n_clusters - int((weight >= settings.small_group * usual).sum())
+    stakes = np.sort(np.minimum(0.5 * weight, usual) * 0.5**told)[::-1]
+    return float(stakes[: max(0, missing)].sum())

@@ -25,7 +25,9 @@ from superpac.strategies.superpac_d.assumed_links import (
     links_left,
     standing_groups,
 )
+from superpac.strategies.superpac_d.merge_chances import part_chances
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets, mutual_claims
+from superpac.strategies.superpac_d.set_likeness import SetLikeness
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 from superpac.strategies.superpac_d.view_scores import (
     KernelView,
@@ -74,6 +76,8 @@ class Posterior:
         How much sets claim each other.
     lift : ndarray of shape (S, S)
         How many times as often as chance has it a walk goes from set to set, where K is unknown.
+    parts : ndarray of shape (S, S)
+        Chance that sets of two groups are one though no walk says so, where K is unknown.
     standing : ndarray of int of shape (S,)
         The group that each set is assumed to be in.
     group : ndarray of int of shape (S,)
@@ -100,6 +104,7 @@ class Posterior:
             subspaces = SubspaceView(problem.X, int(np.max(problem.dim)), settings)
             kernel = KernelView(problem.X, settings, seed=problem.seed, remember=problem.remember)
             self._views = subspaces, kernel
+        self._likeness = SetLikeness(problem.X, problem.seed, settings)
         self._assumed: list[tuple[int, int]] | None = None
         self.K = problem.n_clusters
         self.forget()
@@ -248,6 +253,8 @@ class Posterior:
             belong = P.copy()
             belong[self.certain] = np.eye(len(self.keys))[self.place[self.certain]]
             self.lift = walk_lift(self.diffusion.graph, belong)
+            like = self._likeness.between(belong)
+            self.parts = part_chances(self.standing, self.mass, like, self.differ, self.settings)
         belief = np.stack([P[points].mean(axis=0) for points in self.members])
         for t, k in self._apart(sets):  # what the point most likely is, the set most likely is not
             belief[k] *= 1.0 - P[t]

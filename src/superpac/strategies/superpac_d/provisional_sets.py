@@ -21,9 +21,9 @@ from superpac.strategies.superpac_d.settings import DEFAULT
 class ProvisionalSets(CertainSets):
     """Certain and provisional sets as a fold over the answers in order.
 
-    A free point becomes a set once it differs from two sets or more and the questions have moved
-    on to another point, or once it differs from all sets. So the sets are a function of the
-    answers alone, whatever made the strategy move on.
+    A free point becomes a set once it differs from two sets or more and the questions to the person
+    who said so have moved on to another point, or once it differs from all sets. So the sets are a
+    function of the answers alone, whatever made the strategy move on.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class ProvisionalSets(CertainSets):
 
     Attributes
     ----------
-    pending : int or None
-        The free point whose comparisons are under way.
+    pending : dict of str to int
+        For each person the free point whose comparisons are under way, the latest last.
     between_sets : bool
         Whether the last answer compared two sets.
     placed : list of int
@@ -60,7 +60,7 @@ class ProvisionalSets(CertainSets):
         super().__init__(n, seeds)
 
     def _reset(self) -> None:
-        self.pending: int | None = None
+        self.pending: dict[str, int] = {}
         self.between_sets = False
         self.placed: list[int] = []
         self.joins: list[Link] = []
@@ -70,7 +70,7 @@ class ProvisionalSets(CertainSets):
 
     def take(self, answer: Link) -> None:
         """Take in one answer."""
-        last = self.pending
+        last = self.pending.pop(answer.annotator, None)
         if (
             last is not None
             and last != answer.i
@@ -90,7 +90,8 @@ class ProvisionalSets(CertainSets):
             elif len(free) == 1:
                 other = answer.j if free[0] == answer.i else answer.i
                 self.joins.append(Link(answer.seq, free[0], other, SAME))
-        self.pending = answer.i if self.set_of[answer.i] == -1 else None
+        if self.set_of[answer.i] == -1:
+            self.pending[answer.annotator] = answer.i
 
     def refold(self, answers: Iterable[Link]) -> None:
         """Start anew from these answers."""

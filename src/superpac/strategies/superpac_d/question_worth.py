@@ -39,14 +39,54 @@ def worth_of_points(
     >>> worth_of_points(groups, np.arange(3), apart).argmax()
     np.int64(1)
     """
-    G = groups[among]
+    return runner_up(groups[among]) * np.sqrt(doubt_in_reach(groups, among, walk, settings))
+
+
+def doubt_in_reach(
+    groups: FloatArray, among: IntArray, walk: sparse.csr_array, settings: Settings = DEFAULT
+) -> FloatArray:
+    """How much doubt there is within a few steps of a walk from each of some points."""
     unsure = np.zeros(groups.shape[0])
-    unsure[among] = 1 - G.max(axis=1)
+    unsure[among] = 1 - groups[among].max(axis=1)
     reach, step = unsure.copy(), unsure
     for _ in range(settings.walk_steps):
         step = walk @ step
         reach += step
-    return runner_up(G) * np.sqrt(reach[among])
+    return reach[among]
+
+
+def told_by(
+    some: IntArray, others: IntArray, walk: sparse.csr_array, settings: Settings = DEFAULT
+) -> FloatArray:
+    """How much answers about some points tell about others: the share of a walk that goes there.
+
+    Parameters
+    ----------
+    some, others : ndarray of int
+        The points asked about, and those that this may tell of.
+    walk : sparse array of shape (n, n)
+        Normalised affinity.
+    settings : Settings
+        How many steps.
+
+    Returns
+    -------
+    ndarray of shape (some, others)
+        From 0 to 1; a point tells nothing about itself here.
+
+    Examples
+    --------
+    >>> walk = sparse.csr_array(np.array([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]]))
+    >>> told_by(np.array([0]), np.arange(3), walk)
+    array([[0.   , 0.625, 0.   ]])
+    """
+    step = walk[some]
+    found = step[:, others].toarray()
+    for _ in range(settings.walk_steps - 1):
+        step = step @ walk
+        found += step[:, others].toarray()
+    found[some[:, None] == others] = 0.0
+    return np.minimum(found, 1.0)
 
 
 def runner_up(P: FloatArray) -> FloatArray:

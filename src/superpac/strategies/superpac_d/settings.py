@@ -92,8 +92,14 @@ class Settings:
     )
     merge_odds_assumed: float = _is(3.0, "the same for two sets that are taken for one group")
     merge_far: float = _is(
-        20.0, "K unknown: answers about two groups in which one that no walk foretold is expected"
+        20.0, "K unknown: groups of the usual size of which one is a part of another cluster"
     )
+    merge_like: float = _is(
+        1.0,
+        "K unknown: logarithm of how many times likelier a deviation of likeness makes which one",
+    )
+    like_coordinates: int = _is(32, "principal coordinates in which sets are alike")
+    like_shrunk: float = _is(0.1, "of their mean variance, added to that of each")
     merge_worth: float = _is(1.0, "K unknown: points that such a question is expected to mend")
     merge_worth_least: float = _is(0.01, "the same where no point is in more doubt than that")
     merge_candidates: int = _is(50, "pairs of sets looked at for a question")

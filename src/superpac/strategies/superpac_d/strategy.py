@@ -21,7 +21,7 @@ from superpac.answers.votes import chance_wrong
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import normalized_affinity
-from superpac.strategies.base import Beliefs, Count, Problem, Proposal, Strategy
+from superpac.strategies.base import Beliefs, Count, Outlook, Problem, Proposal, Strategy
 from superpac.strategies.superpac_d.checkpoints import (
     Checkpoints,
     digest,
@@ -34,6 +34,7 @@ from superpac.strategies.superpac_d.merge_chances import (
     Settled,
     chance_of_count,
     changing,
+    hidden,
     learned,
     merge_chances,
     regrouped,
@@ -42,7 +43,7 @@ from superpac.strategies.superpac_d.merge_chances import (
 )
 from superpac.strategies.superpac_d.posterior import Posterior
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets
-from superpac.strategies.superpac_d.question_worth import worth_of_points
+from superpac.strategies.superpac_d.question_worth import doubt_in_reach, told_by, worth_of_points
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 from superpac.strategies.superpac_d.starting_points import starting_points
 from superpac.strategies.superpac_d.wording import join_question, place_question
@@ -118,7 +119,7 @@ class SuperpacD(Strategy):
         self._first_unreached: FloatArray | None = None
         self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
         # of what is kept on disk: every choice that it depends on, and the answers it is behind
-        self._kept_as = f"checkpoint of {count} {views} {doubt} {provisional} {settings}"
+        self._kept_as = f"checkpoint 2 of {count} {views} {doubt} {provisional} {settings}"
         self._kept_at = 0
         self._begun = False
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
@@ -141,25 +142,30 @@ class SuperpacD(Strategy):
     def _in_order(self, state: State, avoid: frozenset[int]) -> Iterator[Proposal]:
         """Go on with a point half-way, ask again, settle two sets, or place a point."""
         self._follow(state)
-        for question in self._questions(state, state.bad | avoid):
+        for question in self._questions(state, avoid):
             if question is not None:
                 yield self._marked(question)
 
-    def _questions(self, state: State, shut: set[int]) -> Iterator[Proposal | None]:
-        """Questions in order, None for one that may not be asked now."""
-        sets = self.sets
-        pending = sets.pending
-        if pending is not None and pending not in shut and sets.set_of[pending] == -1:
-            yield self._compare(state, pending, shut, "goes on")
+    def _questions(self, state: State, avoid: frozenset[int]) -> Iterator[Proposal | None]:
+        """Questions in order, None for one that may not be asked now.
+
+        Sets that others are being asked about now are not settled meanwhile: two people would be
+        asked the same with other members.
+        """
+        sets, shut = self.sets, state.bad | avoid
+        held = {int(place) for place in self.model.place[list(avoid)] if place >= 0}
+        for pending in reversed(sets.pending.values()):
+            if pending not in shut and sets.set_of[pending] == -1:
+                yield self._compare(state, pending, shut, "goes on")
         among = np.flatnonzero(sets.set_of == -1)
         among = among[~np.isin(among, list(shut))]
         yield from self._again(state, shut)
-        yield from self._settle(state, shut, among)
-        candidates = self._candidates(among)
+        yield from self._settle(state, shut, held, among)
+        candidates = self._candidates(among, avoid)
         few = self.settings.point_candidates + (candidates[:1] != [] and candidates[0][1] == "far")
         for test, why in candidates[:few]:
             yield self._compare(state, test, shut, why)
-        yield from self._settle(state, shut, among, last=True)
+        yield from self._settle(state, shut, held, among, last=True)
         yield from self._again(state, shut, rest=0)
         for test, why in candidates[few:]:  # for many people at once
             yield self._compare(state, test, shut, why)
@@ -210,7 +216,50 @@ class SuperpacD(Strategy):
                 self._learned_chances(), model.group, model.differ, model.mass
             )
             return replace(known, regrouped=moved, regrouped_spread=spread)
-        return replace(known, assumed=float(sum(mass.sum() - mass.max() for mass in masses)))
+        return replace(
+            known,
+            assumed=float(sum(mass.sum() - mass.max() for mass in masses)),
+            missing=hidden(model.group, model.mass, model.size, K, self.settings),
+        )
+
+    def outlook(self, state: State) -> Outlook:
+        """Give the posterior of the labels, and what is at stake between sets."""
+        self._follow(state)
+        model = self.model
+        width = model.groups.shape[1]
+        free = ~model.certain
+        free[list(state.bad)] = False
+        faces = np.full(width, -1, dtype=np.intp)
+        speakers = [(model.speakers(k, state.bad) or [-1])[0] for k in range(len(model.keys))]
+        for k in np.argsort(model.mass, kind="stable"):  # the largest set of a group speaks for it
+            label = -1 if speakers[k] < 0 else int(model.labels[speakers[k]])
+            if 0 <= label < width:
+                faces[label] = speakers[k]
+        among = np.flatnonzero(free)
+        reach = np.ones(free.size)
+        reach[among] = np.sqrt(doubt_in_reach(model.groups, among, self._walk, self.settings))
+        one = self._learned_chances()
+        one = np.maximum(one, one.T)
+        changes = (changing if self.problem.auto else telling)(one, model.standing)
+        mends = np.where(model.differ, 0.0, changes * np.minimum(model.mass, model.mass[:, None]))
+        np.fill_diagonal(mends, 0.0)
+        return Outlook(
+            model.groups,
+            free,
+            reach,
+            faces,
+            np.array(speakers, dtype=np.intp),
+            model.place,
+            one,
+            mends,
+            self._known.votes.rate,
+            lambda items: told_by(items, items, self._walk, self.settings),
+        )
+
+    def must_confirm(self, state: State, i: int, j: int) -> bool:
+        """Whether a "same" joins two sets and would misplace many points if it were wrong."""
+        self._follow(state)
+        return self._marked(Proposal(i, j, "")).confirm
 
     def count(self, state: State) -> Count:
         """How many clusters were met, and how sure it is that these are all."""
@@ -367,11 +416,17 @@ class SuperpacD(Strategy):
         risk = chance_wrong(chance, self._known.votes.counted_rate) * stake
         return replace(question, confirm=True) if risk > self.settings.doubt_points else question
 
-    def _candidates(self, among: IntArray) -> list[tuple[int, str]]:
-        """Free points worth asking about, best first: between groups, and near more such."""
+    def _candidates(self, among: IntArray, avoid: frozenset[int]) -> list[tuple[int, str]]:
+        """Free points worth asking about, best first: between groups, and near more such.
+
+        What an answer that others are about to give will tell of a point is not worth asking.
+        """
         if among.size == 0:
             return []
         value = worth_of_points(self.model.groups, among, self._walk, self.settings)
+        if avoid:
+            asked = np.array(sorted(avoid), dtype=np.intp)
+            value *= np.prod(1.0 - told_by(asked, among, self._walk, self.settings), axis=0)
         placed = len(self.sets.placed)
         best = among[np.argsort(-value, kind="stable")]
         found = [(int(t), "between") for t in best[: self.settings.point_candidates_most]]
@@ -458,7 +513,10 @@ class SuperpacD(Strategy):
                 if a >= 0 and b >= 0:
                     cuts[a, b] -= self._known.votes.net(cut.i, cut.j)
         if self.problem.auto:
-            return walk_chances(model.lift, model.standing, model.differ, cuts, rate, self.settings)
+            by_walks = walk_chances(
+                model.lift, model.standing, model.differ, cuts, rate, self.settings
+            )
+            return np.maximum(by_walks, model.parts)
         return merge_chances(
             model.mutual,
             model.differ,
@@ -476,7 +534,7 @@ class SuperpacD(Strategy):
         if not self.problem.auto:
             return chances
         model = self.model
-        return learned(chances, model.standing, model.differ, self._settled, self.settings)
+        return learned(chances, model.standing, self._settled)
 
     def _worth(self, mended: float, unsettled: float) -> bool:
         """Whether two sets are asked about to know the number of clusters."""
@@ -487,7 +545,12 @@ class SuperpacD(Strategy):
         return self.model.mass < self.settings.small_set * self.problem.n / self.model.K
 
     def _settle(
-        self, state: State, shut: set[int], among: IntArray, last: bool = False
+        self,
+        state: State,
+        shut: set[int],
+        held: set[int],
+        among: IntArray,
+        last: bool = False,
     ) -> Iterator[Proposal | None]:
         """Ask whether two sets are one, when that is likely or there are too many sets."""
         model, K = self.model, self.model.K
@@ -500,12 +563,16 @@ class SuperpacD(Strategy):
         unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
         at_stake = np.minimum(model.mass, model.mass[:, None])
         if self.problem.auto:
+            # mended per question: where the label is wrong, a point takes two
+            unsettled /= 1.0 + unsettled
             forced, changes = False, np.triu(changing(upper, model.standing), 1)
             order = changes * at_stake
         else:
             order, changes = telling(upper, model.standing), upper
         for flat in np.argsort(-order, axis=None, kind="stable")[: self.settings.merge_candidates]:
             a, b = divmod(int(flat), count)
+            if a in held or b in held:
+                continue
             change = float(changes[a, b])
             stake = float(at_stake[a, b])
             likely = change >= self.settings.merge_chance
