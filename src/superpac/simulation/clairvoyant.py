@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from superpac.answers.forms import Costs
 from superpac.array_types import FloatArray, IntArray
 from superpac.graph.spectral import normalized_affinity
 from superpac.metrics import align_labels, clustering_error
@@ -80,7 +81,14 @@ def clairvoyant(session: Session, y: ArrayLike, questions: int) -> Run:
         waits.append(1e3 * (time.perf_counter() - step.told_at))
         errors.append(clustering_error(truth, labels))
     seconds = time.perf_counter() - begun
-    return Run(np.array(errors), np.array(waits), seconds, errors[-1] == 0, {"seed": spec.seed})
+    return Run(
+        np.array(errors),
+        np.array(waits),
+        seconds,
+        errors[-1] == 0,
+        Costs().pair * np.arange(len(errors), dtype=np.float64),
+        {"seed": spec.seed},
+    )
 
 
 def _correction(

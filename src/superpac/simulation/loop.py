@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superpac.answers.links import Pair, ordered
+from superpac.answers.forms import PAIR, WALL, Costs
+from superpac.answers.links import SAME, Pair, ordered
 from superpac.errors import ConflictError
 from superpac.metrics import clustering_error
-from superpac.session.questions import Labelling, Question
+from superpac.session.questions import FormQuestion, Labelling, Question
 from superpac.session.session import Session
 from superpac.session.stopping import reached
 from superpac.simulation.oracles import Oracle
@@ -201,6 +202,8 @@ class Run:
         Of the whole loop.
     finished : bool
         Whether the strategy had nothing left to ask.
+    spent : ndarray of float
+        Seconds of a person's time behind each entry of `error`, by the costs of the forms.
     facts : dict
         ``seed``, and whatever else is worth keeping.
     """
@@ -209,6 +212,7 @@ class Run:
     ask_ms: NDArray[np.float64]
     seconds: float
     finished: bool
+    spent: NDArray[np.float64]
     facts: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -219,6 +223,15 @@ class Run:
     def error_at(self, questions: int) -> float:
         """Error after so many questions; the last one where the run ended earlier."""
         return float(self.error[min(questions, self.error.size - 1)])
+
+    def seconds_to(self, level: float) -> float | None:
+        """Seconds of a person's time until the error was first at most `level`; None if never."""
+        below = self.questions_to(level)
+        return None if below is None else float(self.spent[below])
+
+    def error_after(self, seconds: float) -> float:
+        """Error after so many seconds of a person's time."""
+        return float(self.error[np.searchsorted(self.spent, seconds, side="right") - 1])
 
     def questions_to(self, level: float) -> int | None:
         """Questions until the error was first at most `level`; None if it never was."""
@@ -235,6 +248,8 @@ def simulate(
     labelling: Labelling = "model",
     until: float | None = None,
     watch: Callable[[int, float], None] | None = None,
+    forms: str = PAIR,
+    costs: Costs | None = None,
 ) -> Run:
     """Let an oracle answer a session's questions and follow the error.
 
@@ -254,6 +269,12 @@ def simulate(
         As in :class:`AnswerLoop`.
     watch : callable, optional
         Called as ``watch(asked, error)`` after each answer.
+    forms : {"pair", "strip", "wall", "board", "all"}, default="pair"
+        How questions are put: as pairs only, or where it fits in another form, or in the form that
+        mends most per second. A question in any form counts as one; the oracle is asked about
+        every item that it shows.
+    costs : Costs, optional
+        Seconds of a person's time that each form takes.
 
     Returns
     -------
@@ -275,6 +296,9 @@ def simulate(
     begun = time.perf_counter()
     errors = [clustering_error(truth, session.labels(labelling))]
     waits: list[float] = []
+    costs = costs or Costs()
+    if forms != PAIR:
+        return _in_forms(session, oracle, truth, questions, labelling, until, watch, forms, costs)
     loop = AnswerLoop(session, oracle, questions, until=until)
     for step in loop:
         session.ask()  # a person waits for the next question, not for the labels
@@ -287,5 +311,74 @@ def simulate(
         np.array(waits),
         time.perf_counter() - begun,
         loop.ended == NOTHING_LEFT,
+        costs.pair * np.arange(len(errors), dtype=np.float64),
         {"seed": session.spec.seed, "stopped": loop.ended == GOOD_ENOUGH},
     )
+
+
+def _in_forms(
+    session: Session,
+    oracle: Oracle,
+    truth: NDArray[Any],
+    questions: int,
+    labelling: Labelling,
+    until: float | None,
+    watch: Callable[[int, float], None] | None,
+    forms: str,
+    costs: Costs,
+) -> Run:
+    """Follow the error where questions are put in other forms than pairs."""
+    begun = time.perf_counter()
+    errors, spent = [clustering_error(truth, session.labels(labelling))], [0.0]
+    waits: list[float] = []
+    ended = BUDGET
+    question = session.ask_form(forms, costs=costs)
+    while len(waits) < questions:
+        left = session.progress()["error_left"] if until is not None else None
+        if until is not None and reached(left, until, session.spec.strategy):
+            ended = GOOD_ENOUGH
+            break
+        if question is None:
+            ended = NOTHING_LEFT
+            break
+        marked = marks_of(oracle, question)
+        if marked is None:
+            ended = NO_ANSWER
+            break
+        told_at = time.perf_counter()
+        session.tell_form(marked, question)
+        spent.append(spent[-1] + costs.seconds(question.form, len(question.options), len(marked)))
+        question = session.ask_form(forms, costs=costs)
+        waits.append(1e3 * (time.perf_counter() - told_at))
+        errors.append(clustering_error(truth, session.labels(labelling)))
+        if watch is not None:
+            watch(len(waits), errors[-1])
+    return Run(
+        np.array(errors),
+        np.array(waits),
+        time.perf_counter() - begun,
+        ended == NOTHING_LEFT,
+        np.array(spent),
+        {"seed": session.spec.seed, "stopped": ended == GOOD_ENOUGH},
+    )
+
+
+def marks_of(oracle: Oracle, question: FormQuestion) -> list[int] | None:
+    """Options that an oracle marks, asked about each of them; None where it has no answer.
+
+    Examples
+    --------
+    >>> from superpac.simulation.oracles import TruthOracle
+    >>> marks_of(TruthOracle([0, 0, 1]), FormQuestion("wall", 0, (1, 2), 0, ""))
+    [2]
+    >>> marks_of(TruthOracle([0, 0, 1]), FormQuestion("board", 0, (1, 2), 0, ""))
+    [1]
+    """
+    marked = []
+    for other in question.options:
+        said = oracle(Question(question.item, other, question.seq, question.reason))
+        if said is None:
+            return None
+        if (said == SAME) != (question.form == WALL):
+            marked.append(other)
+    return marked
