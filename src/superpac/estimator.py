@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from superpac.data import Dataset
 from superpac.session.questions import Question, Receipt
 from superpac.session.session import Session
-from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
+from superpac.session.spec import AFFINITY_OF_VALUES, DEFAULT_STRATEGY, Spec
 from superpac.simulation.loop import AnswerLoop
 
 
@@ -73,7 +73,7 @@ class ActiveSubspaceClustering(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        affinity: str = DEFAULT_AFFINITY,
+        affinity: str = AFFINITY_OF_VALUES,
         strategy: str = DEFAULT_STRATEGY,
         options: Mapping[str, Any] | None = None,
         dim: int | None = None,

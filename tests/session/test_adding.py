@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -15,10 +16,14 @@ from superpac.answers.log import MemoryLog
 from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
+from superpac.data.things import Things
 from superpac.errors import InputError
+from superpac.features import encode
 from superpac.session import audit
 from superpac.session.adding import plan_addition, read_items
 from superpac.session.answer_book import AnswerBook
+from superpac.session.known_items import as_items_of
+from superpac.session.questions import describe
 from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.loop import AnswerLoop
@@ -287,3 +292,99 @@ def test_without_noted_contents_nothing_can_be_added_by_content():
     info = SessionInfo("a1", "old", "", images.fingerprint, 20, "/old")
     with pytest.raises(InputError, match="begin a new session"):
         plan_addition(images, Dataset(X[20:24], by_content=True), info)
+
+
+WORDS = [
+    *(f"my card number {n} has not arrived" for n in range(12)),
+    *(f"what is the rate for euros on day {n}" for n in range(12)),
+]
+
+
+def texts(*numbers, encoder="text-plain"):
+    chosen = tuple(WORDS[n] for n in numbers)
+    return encode(Things("text", texts=chosen, by_content=True, fewest=1), encoder)
+
+
+def by_file(*numbers, shift=0.0, made_by="net 1"):
+    """Photos by what their files hold; their vectors may come out a little different."""
+    rows = np.array([X[n] for n in numbers]) + shift
+    return Dataset(
+        rows,
+        ids=[f"{n}.jpg" for n in numbers],
+        by_content=True,
+        features="net",
+        marks=tuple(f"{n:032d}" for n in numbers),
+        made_by=made_by,
+    )
+
+
+def test_encoded_items_are_known_by_their_files_whatever_the_last_bits_of_their_vectors_are():
+    info = describe(by_file(*range(20)), SPEC)
+    again = by_file(*reversed(range(20)), shift=1e-7)
+    again = replace(again, ids=[f"renamed {name}" for name in again.ids])
+    found = as_items_of(again, info)
+    assert found.ids.tolist() == [f"renamed {n}.jpg" for n in range(20)]
+    with pytest.raises(InputError, match=r"1 item .*new: 20.jpg"):
+        as_items_of(by_file(*range(21)), info)
+    with pytest.raises(InputError, match=r"missing: 3.jpg"):
+        as_items_of(by_file(*(n for n in range(20) if n != 3)), info)
+    with pytest.raises(InputError, match="net makes other vectors of them now"):
+        as_items_of(by_file(*range(20), made_by="net 2"), info)
+
+
+def test_one_encoded_item_enters_and_a_copy_of_one_that_is_there_does_not():
+    session = Session.create(by_file(*range(20)), SPEC)
+    session.tell("different", (0, 19))
+    assert session.add(by_file(7, shift=1e-7)).count == 0
+    assert session.add(by_file(30)).count == 1
+    assert session.data.ids.tolist()[-1] == "30.jpg"
+    again = Session.open(by_file(30, *reversed(range(20))), session.log)
+    assert again.data.ids.tolist() == session.data.ids.tolist()
+    np.testing.assert_array_equal(again.data.X, session.data.X)
+
+
+def test_a_session_that_knew_encoded_items_by_their_vectors_opens_and_grows_still():
+    def of_before(data):
+        return replace(data, marks=None, made_by="")
+
+    begun = Session.create(of_before(by_file(*range(20))), SPEC)
+    begun.tell("different", (0, 19))
+    shuffled = by_file(*reversed(range(20)))
+    session = Session.open(shuffled, begun.log)
+    assert session.data.ids.tolist() == [f"{n}.jpg" for n in range(20)]
+    assert session.add(by_file(4, 30, 31)).count == 2
+    again = Session.open(by_file(31, 30, *range(20)), begun.log)
+    assert again.data.ids.tolist() == session.data.ids.tolist()
+
+
+def test_a_session_that_knew_texts_by_their_rows_opens_and_grows_still():
+    def of_before(data):
+        return replace(data, marks=None, made_by="", by_content=False)
+
+    info = describe(of_before(texts(*range(10))), SPEC)
+    assert as_items_of(texts(*range(10)), info).texts == tuple(WORDS[:10])
+    plan = plan_addition(texts(*range(10)), texts(*range(12)), info)
+    assert (plan.count, plan.drafts[0].body["first"]) == (2, 10)
+    assert "contents" not in plan.drafts[0].body
+
+
+def test_vectors_that_are_learned_from_all_texts_are_made_anew_of_all_when_some_are_added():
+    spec = Spec(2, affinity="tsc:q=3", dim=1)
+    session = Session.create(texts(*range(20)), spec)
+    assert session.add(texts(3, 22)).count == 1
+    whole = texts(*range(20), 22)
+    np.testing.assert_allclose(session.data.X, whole.X, atol=1e-5)
+    assert session.data.fingerprint == whole.fingerprint
+    # a table that has a text more: the session's vectors are those of its own texts
+    again = Session.open(lambda: texts(22, *range(20)), session.log)
+    assert again.data.texts == session.data.texts
+    assert again.data.ids.tolist()[20] == "0"
+
+
+def test_what_is_left_out_of_a_grown_table_leaves_no_trace_in_the_vectors():
+    from superpac.session.known_items import without_new
+
+    info = describe(texts(*range(20)), SPEC)
+    kept = without_new(texts(*range(24)), info)
+    assert kept.fingerprint == info.fingerprint
+    np.testing.assert_allclose(kept.X, texts(*range(20)).X, atol=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 from superpac.data import Dataset, load
+from superpac.data.cuts import Cut
 from superpac.data.sound_files import Sound, as_wav
 from superpac.errors import InputError
 from superpac.session import exports
@@ -50,7 +52,7 @@ def test_a_folder_a_cluster_with_links_or_copies(pictures, tmp_path):
             assert path.is_symlink() == (how == "folders")
             assert path.read_bytes() == pictures.paths[n].read_bytes()
             assert path.parent.parent == root
-            assert path.parent.name.startswith(f"{labels[n]:02d}")
+            assert path.parent.name.startswith(f"{labels[n] + 1:02d}")
         with pytest.raises(InputError, match="not empty"):
             exports.export(session, tmp_path / how, how)
 
@@ -79,9 +81,51 @@ def test_coco_names_every_image_once(pictures):
     found = json.loads(exports.as_coco(session))
     labels = session.labels()
     assert [i["id"] for i in found["images"]] == list(range(12))
-    assert [a["category_id"] for a in found["annotations"]] == labels.tolist()
+    assert [a["category_id"] for a in found["annotations"]] == (labels + 1).tolist()
     names = {c["id"]: c["name"] for c in found["categories"]}
-    assert names[int(labels[1])] == "left"
+    other = int(labels[labels != labels[1]][0])
+    assert names == {int(labels[1]) + 1: "left", other + 1: f"Cluster {other + 1}"}
+
+
+def test_every_export_numbers_groups_from_one_as_the_page_does(pictures, tmp_path):
+    session = Session.create(pictures, Spec(2, affinity="tsc:q=2", dim=1))
+    labels = session.labels()
+    assert set(labels.tolist()) == {0, 1}
+    numbers = (labels + 1).tolist()
+    rows = list(csv.DictReader(io.StringIO(exports.as_csv(session).decode())))
+    assert [int(row["cluster"]) for row in rows] == numbers
+    lines = [json.loads(line) for line in exports.as_jsonl(session).decode().splitlines()]
+    assert [line["cluster"] for line in lines] == numbers
+    places = dict(exports.folder_names(session))
+    assert [int(places[i].split("/")[0].split()[0]) for i in range(12)] == numbers
+    plain = exports.write_labels(tmp_path / "plain.csv", pictures, labels)
+    assert [int(row["cluster"]) for row in csv.DictReader(plain.open())] == numbers
+
+
+def test_settled_means_tied_to_the_group_it_stands_in(pictures):
+    session = Session.create(pictures, Spec(2, affinity="tsc:q=2", dim=1))
+    one = np.flatnonzero(session.labels() == session.labels()[0])[:5].tolist()
+    for i, j in ((one[0], one[1]), (one[1], one[2]), (one[3], one[4])):
+        session.tell("same", (i, j))
+    assert len(set(session.labels()[one])) == 1
+    settled = exports.table(session)["settled"]
+    # nobody said that the two sets are one, so only the larger one stands for the group
+    assert [settled[i] for i in one] == [True, True, True, False, False]
+
+
+def test_coco_has_the_size_of_the_file_and_its_path_below_the_folder(tmp_path):
+    rng = np.random.default_rng(0)
+    for n in range(6):
+        (tmp_path / "photos" / "sub").mkdir(parents=True, exist_ok=True)
+        pixels = rng.integers(0, 255, (60 + n, 80, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / "photos" / "sub" / f"{n}.png")
+    data = load(tmp_path / "photos", size=(8, 8))  # pixels are compared at another size
+    session = Session.create(data, Spec(2, affinity="tsc:q=2", dim=1))
+    images = json.loads(exports.as_coco(session))["images"]
+    assert [image["file_name"] for image in images] == [f"sub/{n}.png" for n in range(6)]
+    assert [(image["height"], image["width"]) for image in images] == [
+        (60 + n, 80) for n in range(6)
+    ]
 
 
 def test_photos_known_by_vectors_have_their_own_sizes_in_coco(tmp_path):
@@ -134,3 +178,36 @@ def test_a_name_goes_with_its_item_and_can_be_taken_back():
 def test_a_path_without_an_ending_is_told_so(path):
     with pytest.raises(InputError, match=f"{path} has no ending that names a format"):
         exports.check_form(path)
+
+
+def test_parts_of_photos_are_exported_with_their_place(tmp_path):
+    cuts, ids = [], []
+    (tmp_path / "a").mkdir()
+    for n in range(6):
+        path = (tmp_path / "a" / f"p{n}.jpg").resolve()
+        Image.new("RGB", (80 + n, 60), (40 * n, 90, 90)).save(path)
+        for k in range(2):
+            cuts.append(Cut(path, (80 + n, 60), (10 + 30 * k, 20, 24, 30)))
+            ids.append(f"a/p{n}.jpg#{k + 1}")
+    X = np.tile(np.eye(2), (6, 1)) + np.random.default_rng(0).normal(0, 0.01, (12, 2))
+    data = Dataset(X, ids=ids, cuts=tuple(cuts))
+    session = Session.create(data, Spec(2, affinity="tsc:q=2", dim=1))
+    columns = exports.table(session)
+    assert columns["photo"][3] == str(cuts[3].path)
+    sides = [columns[side][3] for side in ("left", "top", "width", "height")]
+    assert sides == [40, 20, 24, 30]
+    coco = json.loads(exports.as_coco(session))
+    assert [image["width"] for image in coco["images"]] == [80 + n for n in range(6)]
+    assert len({image["file_name"] for image in coco["images"]}) == 6
+    marks = {mark["id"]: mark for mark in coco["annotations"]}
+    assert len(marks) == 12
+    assert marks[4]["bbox"] == [40, 20, 24, 30]
+    assert marks[4]["area"] == 720
+    assert marks[3]["image_id"] == marks[4]["image_id"] == coco["images"][1]["id"]
+    assert len({mark["category_id"] for mark in coco["annotations"]}) == 2
+    for how in ("folders", "folders-copy"):
+        root = exports.export(session, tmp_path / how, how)
+        found = {path.name: path for path in root.rglob("*.jpg")}
+        assert sorted(found) == sorted(f"p{n}#{k}.jpg" for n in range(6) for k in (1, 2))
+        assert found["p3#2.jpg"].read_bytes() == (tmp_path / "a" / "p3.jpg").read_bytes()
+        assert found["p3#1.jpg"].parent != found["p3#2.jpg"].parent

@@ -119,14 +119,21 @@ def check_sets(session: Session) -> None:
 
 
 def check_exports(session: Session) -> None:
-    """The table marks as settled what an answer joined, and the links imply what is implied."""
+    """The table marks what answers tie to its group, and the links imply what is implied."""
     state = session.state
     same = implied(state, "same")
     columns = table(session)
-    settled = [any(i in pair for pair in same) for i in range(N)]
-    assert columns["settled"] == settled
-    assert session.progress(model=False)["settled"] == sum(settled)
-    assert columns["cluster"] == session.labels().tolist()
+    labels = session.labels()
+    joined = [i for i in range(N) if any(i in pair for pair in same)]
+    assert session.progress(model=False)["settled"] == len(joined)
+    assert columns["cluster"] == (labels + 1).tolist()  # as the page counts
+    for group in set(labels.tolist()):
+        members = [i for i in range(N) if labels[i] == group]
+        known = [{j for j in members if j == i or (min(i, j), max(i, j)) in same} for i in members]
+        largest = max(map(len, known))
+        settled = {i for i in members if columns["settled"][i]}
+        assert settled in known if largest > 1 else not settled
+        assert len(settled) == (largest if largest > 1 else 0)
     assert {i for i in range(N) if columns["set_aside"][i]} == state.bad
     links = json.loads(as_links(session))
     must, cannot = links["must_link"], links["cannot_link"]

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from PIL import Image
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from superpac.answers.log import MemoryLog
-from superpac.data import Dataset
+from superpac.data import Dataset, load
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import ConflictError, ContradictionError, InputError
 from superpac.estimator import ActiveSubspaceClustering
+from superpac.features.models import MODELS
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
@@ -280,3 +287,69 @@ def test_a_session_that_cannot_begin_leaves_nothing_behind(items, tmp_path, stra
         with pytest.raises(InputError, match="strategy|option"):
             Session.create(items, Spec(3, "tsc:q=4", strategy, options, dim=2), store=store)
         assert store.sessions() == []
+
+
+WORDS = [
+    *(f"my card number {n} has not arrived" for n in range(9)),
+    *(f"what is the rate for euros on day {n}" for n in range(9)),
+]
+
+
+def test_any_transformer_makes_the_vectors_of_texts_and_the_session_opens_with_it_again():
+    spec = Spec(2, affinity="tsc:q=3", dim=1)
+    for transformer in (
+        TfidfVectorizer(),
+        make_pipeline(TfidfVectorizer(analyzer="char"), TruncatedSVD(4, random_state=0)),
+    ):
+        session = Session.create(WORDS, spec, features=transformer)
+        assert session.data.kind == "text"
+        assert session.data.texts == tuple(WORDS)
+        session.tell("different", (0, 17))
+        again = Session.open(WORDS, session.log, features=transformer)
+        assert again.labels().tolist() == session.labels().tolist()
+        with pytest.raises(InputError, match="give that as features="):
+            Session.open(WORDS, session.log)
+        with pytest.raises(InputError, match="give that as features="):
+            session.add(["another card that is lost"])
+
+
+def test_a_transformer_of_numbers_leaves_what_people_see_as_it_was():
+    digits = load("digits").sample_classes(3, 20, seed=0)
+    spec = Spec(3, affinity="tsc:q=4", dim=2)
+    session = Session.create(digits, spec, features=PCA(9, random_state=0))
+    assert session.data.X.shape == (60, 9)
+    assert session.data.draw(7).tobytes() == digits.draw(7).tobytes()
+    session.tell("different", (0, 1))
+    again = Session.open(digits, session.log, features=PCA(9, random_state=0))
+    np.testing.assert_array_equal(again.data.X, session.data.X)
+    with pytest.raises(InputError, match="has learned from its items alone"):
+        session.add(digits.subset([0]), features=PCA(1))
+
+
+def test_a_folder_and_a_list_of_photos_get_the_encoder_for_photos(tmp_path):
+    rng = np.random.default_rng(0)
+    for n in range(8):
+        pixels = rng.integers(0, 255, (40 + n, 30, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{n}.png")
+    spec = Spec(2, affinity="tsc:q=3", dim=1)
+    session = Session.create(tmp_path, spec)
+    assert session.data.features == "image"
+    files = sorted(tmp_path.iterdir())
+    listed = Session.create(files, spec)
+    np.testing.assert_array_equal(listed.data.X, session.data.X)
+    assert Session.open(str(tmp_path), session.log).data.features == "image"
+    assert Session.open(files[::-1], session.log).data.ids.tolist() == session.data.ids.tolist()
+    Image.fromarray(np.zeros((9, 9, 3), np.uint8)).save(tmp_path / "late.png")
+    assert session.add([tmp_path / "late.png"]).count == 1
+    assert session.add(tmp_path).count == 0
+
+
+def test_in_python_too_photos_without_an_encoder_are_warned_about(tmp_path, monkeypatch):
+    monkeypatch.setenv("SUPERPAC_MODELS", str(tmp_path / "models"))
+    monkeypatch.setitem(MODELS, "image", replace(MODELS["image"], module="no_such_package_here"))
+    for n in range(4):
+        pixels = np.random.default_rng(n).integers(0, 255, (40, 30 + n, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(tmp_path / f"{n}.png")
+    with pytest.warns(UserWarning, match="hardly do for photos"):
+        session = Session.create(tmp_path, Spec(2, affinity="tsc:q=2", dim=1))
+    assert session.data.features == "pixels"

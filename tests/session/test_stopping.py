@@ -21,34 +21,37 @@ def some(right=0.98, record=((0.9, 1.0),) * 30, **more):
 
 
 def test_answers_that_disagree_raise_the_estimate_and_the_interval():
-    good = error_left(some(), 5, 60)
-    bad = error_left(some(record=((0.9, 0.0),) * 30), 5, 60)
+    good = error_left(some(), 5)
+    bad = error_left(some(record=((0.9, 0.0),) * 30), 5)
     assert bad.estimate > good.estimate
     assert bad.high > 2 * good.high
 
 
 def test_mistakes_that_come_together_widen_the_interval():
-    plain = error_left(some(), 5, 60)
-    surplus = error_left(some(surplus=40.0), 5, 60)
-    assumed = error_left(some(assumed=150.0), 5, 60)
-    regrouped = error_left(some(regrouped=20.0, regrouped_spread=10.0), 5, 60)
+    plain = error_left(some(), 5)
+    surplus = error_left(some(surplus=40.0), 5)
+    assumed = error_left(some(assumed=150.0), 5)
+    regrouped = error_left(some(regrouped=20.0, regrouped_spread=10.0), 5)
     assert regrouped.estimate == pytest.approx(plain.estimate + 20 / 500)
     assert regrouped.high == pytest.approx(plain.high + 40 / 500)
     assert surplus.high >= plain.high + 40 / 500 - 1e-12
     assert assumed.high > plain.high + 0.1
-    assert plain.low == surplus.low == assumed.low == regrouped.low
+    missing = error_left(some(missing=40.0), 5)
+    assert missing.estimate == pytest.approx(plain.estimate + 20 / 500)
+    assert missing.high == pytest.approx(plain.high + 40 / 500)
+    assert plain.low == surplus.low == assumed.low == regrouped.low == missing.low
 
 
-def test_more_answers_and_certain_points_narrow_it():
-    widths = [error_left(some(), 5, q) for q in (0, 20, 100, 400)]
-    highs = [w.high for w in widths]
+def test_labels_put_to_the_test_and_certain_points_narrow_it():
+    tested = [error_left(some(record=((0.6, 0.6),) * m), 5) for m in (0, 5, 20, 80)]
+    highs = [found.high for found in tested]
     assert highs == sorted(highs, reverse=True)
-    done = error_left(some(right=1.0), 5, 400)
+    done = error_left(some(right=1.0), 5)
     assert (done.estimate, done.low, done.high) == (0, 0, 0)
 
 
 def test_before_any_answer_it_is_wide_and_never_beyond_all_items():
-    start = error_left(some(right=0.5, record=(), assumed=400.0), 5, 0)
+    start = error_left(some(right=0.5, record=(), assumed=400.0), 5)
     assert 0 <= start.low <= start.estimate <= start.high == 1
 
 

@@ -41,18 +41,19 @@ def test_events_come_back_as_they_were_returned(log: Log) -> None:
         log.append("good", {"i": 5}),
         log.append("name", {"cluster": 2, "name": "ducks'); DROP TABLE superpac_events;--"}),
         log.append("name", {"item": 2, "name": "Daisy"}),
+        log.append("name", {"item": 2, "name": ""}),  # takes the name away
         log.append("note", {"text": "hello", "budget": 500}),
         log.append("answer", {**SAME, "confirm": True}),
     ]
     assert log.events() == made
-    assert [e.seq for e in made] == list(range(1, 12))
-    assert log.head() == (11, made[-1].hash)
+    assert [e.seq for e in made] == list(range(1, 13))
+    assert log.head() == (12, made[-1].hash)
     assert made[0].body == SAME
     assert (made[0].annotator, made[0].key, made[0].elapsed_ms) == ("Zoë", "a", 1234)
     assert made[0].at == "2024-03-31T00:59:00.000Z"
-    assert len({e.key for e in made}) == 11
+    assert len({e.key for e in made}) == 12
     assert log.events(after=9) == made[9:]
-    assert log.events(after=11) == []
+    assert log.events(after=12) == []
     assert log.events(after=99) == []
     verify_chain(made, log.info)
 
@@ -142,7 +143,8 @@ def test_many_are_all_or_none(log: Log) -> None:
         ("bad", {"i": None}),
         ("name", {"name": "x"}),
         ("name", {"name": "x", "cluster": 1, "item": 2}),
-        ("name", {"name": "", "cluster": 1}),
+        ("name", {"name": 7, "cluster": 1}),
+        ("name", {"name": "x" * 201, "cluster": 1}),
         ("name", {"name": "x", "cluster": 10**30}),
     ],
 )

@@ -8,6 +8,7 @@ so that a request that is sent again is known from another that borrowed its key
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from superpac.answers.events import ITEMS, Draft, Event, canonical
 
@@ -19,6 +20,10 @@ IMPLIED = "implied"
 
 CHOSEN = "chosen"
 """Part of a retraction's reasons: a person chose this very event, and not the last one."""
+
+ACT, DIGEST, WHOLE, ALONG = "act", "digest", "whole", "along"
+"""Part of an act's reasons: what it is called and a digest of what it is about. Of a retraction's:
+the event that was chosen, whose whole act went; the act with which this one comes and goes."""
 
 Said = tuple[object, ...]
 """What an act says, apart from who did it and when; acts are the same if these are equal."""
@@ -47,6 +52,27 @@ def put_back() -> Said:
 def decided(second: int, keep: str) -> Said:
     """Settle a disagreement."""
     return ("decide", int(second), keep)
+
+
+def arranged(act: str, digest: str) -> Said:
+    """Put items where they belong: an act of :mod:`superpac.session.rearranging`."""
+    return (ACT, act, digest)
+
+
+def named(event: Event) -> str | None:
+    """What the act is called that an event is part of; None for ordinary answers and strips."""
+    return reasons(event).get(ACT)
+
+
+def reasons(event: Event) -> Mapping[str, Any]:
+    """Why an event was written; empty where it does not say."""
+    why = event.body.get("why")
+    return why if isinstance(why, Mapping) else {}
+
+
+def goes_along(event: Event) -> bool:
+    """Whether a retraction or its opposite belongs to an act, and is no undo or redo itself."""
+    return not reasons(event).keys().isdisjoint({"group", ALONG})
 
 
 def grew(fingerprint: str) -> Said:
@@ -79,14 +105,16 @@ def said_in(events: Sequence[Event]) -> Said:
     True
     """
     first = events[0]
-    body, why = first.body, first.body.get("why") or {}
+    body, why = first.body, reasons(first)
+    if ACT in why:
+        return arranged(why[ACT], why.get(DIGEST, ""))
     if first.kind == "answer" and "group" in body:
         pairs = [(e.body["i"], e.body["j"], e.body["answer"]) for e in events]
         return told([*pairs, *(tuple(pair) for pair in why.get(IMPLIED, ()))])
     if first.kind == "answer" or (first.kind == "note" and SECOND in body):
         return answered(body["i"], body["j"], body["answer"])
     if first.kind == "retract":
-        return took_back(body["seq"] if why.get(CHOSEN) else None)
+        return took_back(why.get(WHOLE, body["seq"]) if why.get(CHOSEN) else None)
     if first.kind == "restore":
         return put_back()
     if first.kind == ITEMS:

@@ -103,6 +103,42 @@ def respect_answers(
     return result
 
 
+def tied(labels: ArrayLike, constraints: Constraints) -> NDArray[np.bool_]:
+    """Tell which items answers tie to the group that they stand in.
+
+    A group may hold several sets of items that answers joined, and nobody said yet whether they are
+    one. The group is then taken for its largest set, and the others are not tied to it.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Group of every item.
+    constraints : Constraints
+        The answers.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+
+    Examples
+    --------
+    >>> known = Constraints.fold(6, [[0, 1], [1, 2], [3, 4]], ["same", "same", "same"])
+    >>> tied([0, 0, 0, 0, 0, 1], known).tolist()
+    [True, True, True, False, False, False]
+    """
+    groups = np.asarray(labels)
+    largest: dict[int, tuple[int, NDArray[np.int64]]] = {}
+    for members in constraints.sets():
+        for group, count in zip(*np.unique(groups[members], return_counts=True), strict=True):
+            if count > max(largest.get(int(group), (1,))[0], 1):
+                inside = members[groups[members] == group]
+                largest[int(group)] = (int(count), inside)
+    found = np.zeros(groups.size, dtype=np.bool_)
+    for _, inside in largest.values():
+        found[inside] = True
+    return found
+
+
 def _seat(
     cluster: IntArray,
     groups: list[NDArray[np.int64]],

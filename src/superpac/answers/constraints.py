@@ -253,6 +253,14 @@ class Constraints:
         """Whether two points are in one group; the caller knows that there are such points."""
         return self._find(i) == self._find(j)
 
+    def members(self, i: int) -> list[int]:
+        """All points that are known to be the same as `i`, itself among them."""
+        return self._members.get(self._find(i), [i])
+
+    def root(self, i: int) -> int:
+        """One point that stands for all that are known to be the same as `i`."""
+        return self._find(i)
+
     def sets(self, singletons: Iterable[int] = ()) -> list[IntArray]:
         """Groups of points known to be the same, in the order in which answers first met them.
 

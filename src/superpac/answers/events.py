@@ -32,11 +32,14 @@ _FIELDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "skip": (("i", "j"), ("why",)),
     "bad": (("i",), ("why",)),
     "good": (("i",), ("why",)),
-    "name": (("name",), ("cluster", "item", "why")),
+    "name": (("name",), ("cluster", "item", "group", "why")),
     ITEMS: (("count", "fingerprint"), ("place", "first", "contents", "why")),
 }
 
-KINDS = (*_FIELDS, "note")
+NOTE = "note"
+"""Kind of an event that may be any JSON object."""
+
+KINDS = (*_FIELDS, NOTE)
 """``answer`` a pair; ``retract`` an earlier event and ``restore`` it; ``skip`` a pair for now;
 set an item aside as ``bad`` and back as ``good``; ``name`` a cluster or an item; add ``items``;
 ``note`` (any JSON object)."""
@@ -262,7 +265,7 @@ def check_body(kind: str, body: Mapping[str, Any], n_items: int | None) -> dict[
     if not isinstance(body, Mapping):
         raise InputError(f"The body of an event must be a mapping; got {type(body).__name__}.")
     result = dict(body)
-    if kind == "note":
+    if kind == NOTE:
         return result
     required, optional = _FIELDS[kind]
     missing = [name for name in required if name not in result]
@@ -284,7 +287,8 @@ def check_body(kind: str, body: Mapping[str, Any], n_items: int | None) -> dict[
         if result["seq"] == 0:
             raise InputError("'seq' must be the number of an earlier event, from 1; got 0.")
     elif kind == "name":
-        check_text("name", result["name"], 200)
+        if result["name"] != "":  # an empty one takes a name away
+            check_text("name", result["name"], 200)
         if ("cluster" in result) == ("item" in result):
             raise InputError("A 'name' event names either a 'cluster' or an 'item'; give one.")
         if "cluster" in result:

@@ -4,6 +4,10 @@ A session's own facts never change, and its items keep their numbers. New items 
 after the last, by events of kind ``items``: how many, the fingerprint of the data with them, the
 place they are in, and where items are known by content what each holds. Such an event cannot be
 taken back: answers that come after it are about the new items.
+
+Files may be gone from a folder, and come back: notes name those items by number (``gone``,
+``back``). They keep their numbers and their answers, and are asked about and exported no more while
+they are gone. Another note may give the number of clusters anew (``clusters``).
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from superpac.answers.events import ITEMS, Draft, Event, SessionInfo
+from superpac.answers.events import ITEMS, NOTE, Draft, Event, SessionInfo
 from superpac.errors import InputError
 
 CONTENTS = "contents"
@@ -20,6 +24,11 @@ CONTENTS = "contents"
 
 ALSO = "also"
 """Part of a session's source: further places of items, each with the rows taken from it."""
+
+GONE, BACK, CLUSTERS = "gone", "back", "clusters"
+"""Fields of notes: items that are not there any more or are there again; the number of clusters."""
+
+_AT_ONCE = 5_000  # numbers of items in one note
 
 BETWEEN = "//"  # no path has two slashes in a row
 
@@ -73,9 +82,76 @@ def grown(info: SessionInfo, events: Iterable[Event]) -> SessionInfo:
     >>> now.n_items, now.fingerprint, [part.where for part in parts_of(now)]
     (12, 'beef', ['old.csv', 'new.csv'])
     """
-    more = [event for event in events if event.kind == ITEMS]
-    if not more:
-        return info
+    changes = [event for event in events if changes_facts(event)]
+    more = [event for event in changes if event.kind == ITEMS]
+    noted = [event for event in changes if event.kind == NOTE]
+    return _noted(_with_items(info, more) if more else info, noted)
+
+
+def changes_facts(event: Event | Draft) -> bool:
+    """Whether an event changes what a session is about, and is no answer."""
+    if event.kind == NOTE:
+        return any(field in event.body for field in (GONE, BACK, CLUSTERS))
+    return event.kind == ITEMS
+
+
+def numbers_in(event: Event, field: str, n_items: int) -> list[int]:
+    """Items that a note names; an archive from elsewhere may say anything."""
+    given = event.body.get(field)
+    if not isinstance(given, list):
+        return []
+    return [k for k in given if type(k) is int and 0 <= k < n_items]
+
+
+def gone_from(info: SessionInfo) -> frozenset[int]:
+    """Numbers of the items whose files are gone.
+
+    Parameters
+    ----------
+    info : SessionInfo
+        With what was noted, as :func:`grown` gives it.
+
+    Returns
+    -------
+    frozenset of int
+    """
+    text = info.source.get(GONE, "") if isinstance(info.source, dict) else ""
+    return frozenset(int(k) for k in text.split()) if isinstance(text, str) else frozenset()
+
+
+def presence(gone: Iterable[int], back: Iterable[int]) -> list[Draft]:
+    """Notes that items are gone, and that others are back.
+
+    Examples
+    --------
+    >>> [draft.body for draft in presence([3, 4], [7])]
+    [{'gone': [3, 4]}, {'back': [7]}]
+    """
+    drafts: list[Draft] = []
+    for field, items in ((GONE, sorted(gone)), (BACK, sorted(back))):
+        begins = range(0, len(items), _AT_ONCE)
+        drafts += [Draft(NOTE, {field: items[begin : begin + _AT_ONCE]}) for begin in begins]
+    return drafts
+
+
+def _noted(info: SessionInfo, notes: Sequence[Event]) -> SessionInfo:
+    """Facts of a session with what notes say of them."""
+    gone: set[int] = set()
+    spec = info.spec
+    for event in notes:
+        gone |= set(numbers_in(event, GONE, info.n_items))
+        gone -= set(numbers_in(event, BACK, info.n_items))
+        clusters = event.body.get(CLUSTERS)
+        if (type(clusters) is int and 1 <= clusters <= info.n_items) or clusters == "auto":
+            spec = {**spec, "n_clusters": clusters}
+    if gone:
+        source = dict(info.source) if isinstance(info.source, dict) else {"what": info.source}
+        info = replace(info, source={**source, GONE: " ".join(map(str, sorted(gone)))})
+    return info if spec is info.spec else replace(info, spec=spec)
+
+
+def _with_items(info: SessionInfo, more: Sequence[Event]) -> SessionInfo:
+    """Facts of a session with items that were added."""
     source = dict(info.source) if isinstance(info.source, dict) else {"what": info.source}
     known = source.get(CONTENTS)
     if isinstance(known, str) and all(CONTENTS in event.body for event in more):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from superpac.answers.events import Event
+from superpac.answers import acts
+from superpac.answers.events import NOTE, Event
+from superpac.answers.growth import BACK, GONE, changes_facts, numbers_in
 from superpac.answers.links import Link, ordered
 from superpac.answers.state import State
 from superpac.errors import InputError
@@ -35,6 +37,8 @@ class History:
         Numbers of the events that were taken back.
     cluster_names, item_names : dict
         Names that people gave.
+    gone : set of int
+        Items that are not there at present; like those set aside they are not asked about.
 
     Examples
     --------
@@ -54,6 +58,8 @@ class History:
         self.retracted: set[int] = set()
         self.cluster_names: dict[int, str] = {}
         self.item_names: dict[int, str] = {}
+        self.gone: set[int] = set()
+        self._aside: set[int] = set()  # by people, whether the item is there or not
 
     def take(self, event: Event) -> None:
         """Take in the next event."""
@@ -73,6 +79,7 @@ class History:
         if turned:
             self.state.restart([link_of(event) for event in self.standing()])
             self.cluster_names, self.item_names = {}, {}
+            self.gone, self._aside = set(), set()
             self._apply(self.events, count=0)
         else:
             answered = self.state.n_answers
@@ -91,7 +98,7 @@ class History:
         return self.events[seq - 1]
 
     def undoable(self, by: str | None = None) -> list[int]:
-        """Sequence numbers that one undo takes back: the last act, with all pairs of its group.
+        """Sequence numbers that one undo takes back: the last act, with all events of its group.
 
         Parameters
         ----------
@@ -100,17 +107,32 @@ class History:
         """
         for event in reversed(self.events):
             mine = by is None or event.annotator == by
-            if mine and event.kind in UNDOABLE and event.seq not in self.retracted:
+            if mine and self.stands(event):
                 return self.act_of(event)
         return []
 
+    def stands(self, event: Event) -> bool:
+        """Whether something can be taken back: an answer or the like, or an act's retraction."""
+        if event.kind in UNDOABLE:
+            return event.seq not in self.retracted
+        inside = event.kind == "retract" and group_of(event) is not None
+        return inside and event.body["seq"] in self.retracted
+
     def act_of(self, event: Event) -> list[int]:
-        """Standing events that were one act together with this one: the pairs of a strip."""
-        group = event.body.get("group")
+        """Standing events that were one act together with this one: all that it wrote."""
+        return [seq for seq in self.whole_act(event) if self.stands(self.events[seq - 1])]
+
+    def whole_act(self, event: Event) -> list[int]:
+        """The same with what was taken back since."""
+        group = group_of(event)
         if group is None:
             return [event.seq]
-        near = self.events[max(0, event.seq - 64) : event.seq + 64]
-        return [e.seq for e in near if e.body.get("group") == group and e.seq not in self.retracted]
+        first = last = event.seq  # an act is one append, so its events lie side by side
+        while first > 1 and group_of(self.events[first - 2]) == group:
+            first -= 1
+        while last < len(self.events) and group_of(self.events[last]) == group:
+            last += 1
+        return list(range(first, last + 1))
 
     def redoable(self, by: str | None = None) -> list[int]:
         """Sequence numbers that one redo puts back: what was taken back last and nothing since.
@@ -124,6 +146,8 @@ class History:
         for event in self.events:
             if by is not None and event.annotator != by:
                 continue
+            if event.kind in ("retract", "restore") and acts.goes_along(event):
+                continue  # comes and goes with an act
             if event.kind == "retract":
                 seq = event.body["seq"]
                 group = self._group(seq)
@@ -142,7 +166,7 @@ class History:
 
     def _group(self, seq: int) -> object:
         """Key of the act that an event was part of."""
-        return self.events[seq - 1].body.get("group")
+        return group_of(self.events[seq - 1])
 
     def _apply(self, events: Iterable[Event], count: int) -> None:
         """Take in what is no answer; `count` answers stood before these events."""
@@ -156,13 +180,30 @@ class History:
             elif kind == "skip":
                 state.skipped[ordered(body["i"], body["j"])] = count
             elif kind == "bad":
+                self._aside.add(body["i"])
                 state.bad.add(body["i"])
             elif kind == "good":
-                state.bad.discard(body["i"])
+                self._aside.discard(body["i"])
+                state.bad = self._aside | self.gone
+            elif kind == NOTE and changes_facts(event):
+                self.gone |= set(numbers_in(event, GONE, state.n))
+                self.gone -= set(numbers_in(event, BACK, state.n))
+                state.bad = self._aside | self.gone
             elif kind == "name" and "cluster" in body:
                 self.cluster_names[body["cluster"]] = body["name"]
             elif kind == "name":
                 self.item_names[body["item"]] = body["name"]
+
+
+def group_of(event: Event) -> object:
+    """Key of the act that an event is part of; None where it is one by itself.
+
+    Examples
+    --------
+    >>> group_of(Event(1, "bad", {"i": 3, "why": {"group": "k"}}, "", "k/0", "", None, ""))
+    'k'
+    """
+    return event.body.get("group") or acts.reasons(event).get("group")
 
 
 def link_of(event: Event) -> Link:

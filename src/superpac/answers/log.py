@@ -23,7 +23,6 @@ from typing import Any, Protocol
 
 from superpac.answers.events import (
     ANSWERS,
-    ITEMS,
     KINDS,
     LOG_FORMAT,
     Draft,
@@ -35,7 +34,7 @@ from superpac.answers.events import (
     check_info,
     check_lease,
 )
-from superpac.answers.growth import added
+from superpac.answers.growth import added, changes_facts
 from superpac.errors import ConflictError, InputError, StoreError
 
 __all__ = [
@@ -337,7 +336,7 @@ class MemoryLog:
     def additions(self) -> list[Event]:
         """Return the events by which items were added."""
         with self._lock:
-            return [event for event in self._events if event.kind == ITEMS]
+            return [event for event in self._events if changes_facts(event)]
 
     def append(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from superpac.answers.events import Draft, SessionInfo
 from superpac.answers.growth import Part, addition, parts_of
 from superpac.errors import DataError, InputError
-from superpac.session.known_items import contents_of, how_to_add
+from superpac.session.known_items import contents_as_noted, contents_of, how_to_add, of_contents
 
 if TYPE_CHECKING:
     from superpac.data import Dataset
@@ -76,34 +76,49 @@ def plan_addition(
     >>> found.data.ids.tolist(), found.count, found.passed
     (['a', 'b', 'c'], 1, 1)
     """
-    from superpac.data.joining import join, rows_of
+    from superpac.data.joining import numbered, rows_of
+    from superpac.features.encoding import joined
 
-    raw = data if data.shown is None else replace(data, X=data.shown, shown=None)
+    scaled = data.shown
+    if scaled is not None and data.features:
+        raise InputError(
+            f"The vectors of the session {info.name!r} were made by {data.features}, which has "
+            "learned from its items alone; begin a new session with all of them."
+        )
+    raw = data if scaled is None else replace(data, X=scaled, shown=None)
     if data.by_content != more.by_content:
         raise DataError(f"{more.source}: its items are known in another way than the session's.")
-    if data.by_content:
-        rows = _unknown(raw, more)
+    by_content = data.by_content and not _by_row(data, info)
+    if by_content:
+        there = [content for content, _ in contents_of(info) or ()]
+        rows = _unknown(there or contents_as_noted(raw, info), contents_as_noted(more, info))
         first, new = 0, more.subset(rows) if rows else None
+        if new is not None and numbered(more):
+            new = replace(new, ids=None)  # type: ignore[arg-type]
     else:
         first = _begin(raw, more, info, place)
         new = rows_of(more, first, len(more) - first) if first < len(more) else None
     if new is None:
         return Addition(data, 0, len(more), [])
-    whole = join(raw, new)
-    if data.shown is not None:
+    whole = joined(raw, new)
+    if scaled is not None:
         whole = whole.standardised()
-    contents = None
-    if whole.by_content:
+    contents, fingerprint = None, whole.fingerprint
+    if by_content:
         if contents_of(info) is None:
             raise InputError(
-                f"The session {info.name!r} has not noted what its images hold, so that none can "
+                f"The session {info.name!r} has not noted what its items hold, so that none can "
                 "be added; begin a new session with all of them."
             )
-        pairs = zip(whole.contents, whole.ids.tolist(), strict=True)
+        pairs = zip(contents_as_noted(whole, info), whole.ids.tolist(), strict=True)
         contents = [f"{content} {name}" for content, name in pairs][len(data) :]
+        if data.absent:
+            noted = [(one.partition(" ")[0], "") for one in contents]
+            fingerprint = of_contents([*(contents_of(info) or ()), *noted])
+            whole = replace(whole, whole=fingerprint)
     drafts = addition(
         len(new),
-        whole.fingerprint,
+        fingerprint,
         place=place,
         first=first,
         contents=contents,
@@ -112,10 +127,15 @@ def plan_addition(
     return Addition(whole, len(new), len(more) - len(new), drafts)
 
 
-def _unknown(data: Dataset, more: Dataset) -> list[int]:
+def _by_row(data: Dataset, info: SessionInfo) -> bool:
+    """Whether a session knows texts by their rows, as those of before did."""
+    return data.kind == "text" and contents_of(info) is None
+
+
+def _unknown(there: Sequence[str], more: Sequence[str]) -> list[int]:
     """Rows whose content is nowhere before them."""
-    seen, rows = set(data.contents), []
-    for row, content in enumerate(more.contents):
+    seen, rows = set(there), []
+    for row, content in enumerate(more):
         if content not in seen:
             seen.add(content)
             rows.append(row)
@@ -128,13 +148,17 @@ def _begin(data: Dataset, more: Dataset, info: SessionInfo, place: str) -> int:
     if used:
         return max(used)
     n = len(data)
-    begins = (
-        len(more) >= n
-        and more.X.shape[1] == data.X.shape[1]
-        and bool((more.X[:n] == data.X).all())
-        and more.ids[:n].tolist() == data.ids.tolist()
-    )
-    return n if begins else 0
+    begins = len(more) >= n and more.ids[:n].tolist() == data.ids.tolist()
+    return n if begins and _same_points(data, more) else 0
+
+
+def _same_points(data: Dataset, more: Dataset) -> bool:
+    """Whether data begin with all points of others."""
+    n = len(data)
+    if data.marks is not None and more.marks is not None:
+        return more.marks[:n] == data.marks
+    same_width = more.X.shape[1] == data.X.shape[1]
+    return same_width and bool((more.X[:n] == data.X).all())
 
 
 def read_items(
@@ -162,7 +186,8 @@ def read_items(
     Dataset
         With images in any order, and possibly more than the session has.
     """
-    from superpac.data.joining import join, rows_of
+    from superpac.data.joining import rows_of
+    from superpac.features.encoding import joined
 
     parts = _moved(parts_of(info), info, moved)
     if any(not part.where for part in parts):
@@ -170,8 +195,8 @@ def read_items(
     found = {place: read(place) for place in dict.fromkeys(part.where for part in parts)}
     if len(parts) == 1:
         return found[parts[0].where]
-    if all(data.by_content for data in found.values()):
-        return reduce(join, found.values())
+    if all(data.by_content and not _by_row(data, info) for data in found.values()):
+        return reduce(joined, found.values())
     pieces = []
     for part in parts:
         rows, end = len(found[part.where]), part.first + part.count
@@ -188,7 +213,7 @@ def read_items(
                 f"{place} has {left} rows more than the session {info.name!r} has taken of it; "
                 f"{how_to_add(info, place)}."
             )
-    return reduce(join, pieces)
+    return reduce(joined, pieces)
 
 
 def _moved(parts: list[Part], info: SessionInfo, moved: Sequence[str]) -> list[Part]:

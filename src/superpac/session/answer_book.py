@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from superpac.answers import acts
 from superpac.answers.events import ITEMS, Draft, Event, SessionInfo
 from superpac.answers.growth import added, grown
-from superpac.answers.history import UNDOABLE, History
-from superpac.answers.links import SAME, UNSURE, Link, ordered
+from superpac.answers.history import UNDOABLE, History, group_of
+from superpac.answers.links import SAME, UNSURE, Link, Pair, ordered
 from superpac.answers.log import Log
 from superpac.answers.state import State
 from superpac.errors import ConflictError, ContradictionError, InputError
@@ -276,6 +276,8 @@ class AnswerBook:
         expected_seq: int | None = None,
         elapsed_ms: int | None = None,
         asked: bool = False,
+        confirm: Collection[Pair] = (),
+        why: Mapping[str, Any] | None = None,
     ) -> list[Receipt]:
         """Record several answers given at once, all or none; undo takes them back together.
 
@@ -290,6 +292,10 @@ class AnswerBook:
         asked : bool, default=False
             Whether these answer questions of the session's. A strategy that weighs answers is then
             told of contradictions, and of pairs that were asked before.
+        confirm : collection of (int, int)
+            Pairs, the smaller item first, of which a "same" counts only once a second vote agrees.
+        why : mapping, optional
+            Why they were asked, kept beside the first.
 
         Returns
         -------
@@ -298,15 +304,18 @@ class AnswerBook:
         given = [(int(i), int(j), answer) for i, j, answer in answers]
 
         def make() -> list[Draft]:
-            new = self.news(given, asked=asked)
+            new = self.news(given, asked=asked, confirm=confirm)
             written = {(link.i, link.j) for link in new}
             implied = [pair for pair in given if pair[:2] not in written]
             drafts: list[Draft] = []
             for link in new:
                 body: dict[str, Any] = {"i": link.i, "j": link.j, "answer": link.answer}
                 body["group"] = key
-                if implied and not drafts:
-                    body["why"] = {acts.IMPLIED: implied}
+                if link.confirm:
+                    body["confirm"] = True
+                if not drafts and (implied or why):
+                    left_out = {acts.IMPLIED: implied} if implied else {}
+                    body["why"] = {**(why or {}), **left_out}
                 took = elapsed_ms if not drafts else 0
                 drafts.append(Draft("answer", body, annotator, elapsed_ms=took))
             return drafts
@@ -316,7 +325,12 @@ class AnswerBook:
         )
 
     def news(
-        self, answers: Sequence[tuple[int, int, str]], *, asked: bool, annotator: str = ""
+        self,
+        answers: Sequence[tuple[int, int, str]],
+        *,
+        asked: bool,
+        annotator: str = "",
+        confirm: Collection[Pair] = (),
     ) -> list[Link]:
         """Answers of one act that would be written: those that no earlier answer implies.
 
@@ -328,6 +342,8 @@ class AnswerBook:
             As in :meth:`tell_many`.
         annotator : str
             Who would say it.
+        confirm : collection of (int, int)
+            As in :meth:`tell_many`.
 
         Returns
         -------
@@ -349,8 +365,10 @@ class AnswerBook:
                 if not weighed:
                     raise
             if trial.implied(i, j) != answer or (weighed and self.state.asked(i, j)):
-                link = Link(self.seq + len(found) + 1, int(i), int(j), answer, annotator)
-                trial.take(link)
+                waits = answer == SAME and ordered(int(i), int(j)) in confirm
+                link = Link(self.seq + len(found) + 1, int(i), int(j), answer, annotator, waits)
+                if not waits:  # what waits for a second answer implies nothing yet
+                    trial.take(link)
                 found.append(link)
         return found
 
@@ -365,7 +383,7 @@ class AnswerBook:
     def rename(
         self, name: str, *, cluster: int | None = None, item: int | None = None, **who: Any
     ) -> Receipt:
-        """Give a cluster or an item a name."""
+        """Give a cluster or an item a name; an empty one takes its name away."""
         target = {"cluster": cluster} if cluster is not None else {"item": item}
         return self.note("name", {"name": name, **target}, **who)
 
@@ -396,8 +414,10 @@ class AnswerBook:
 
         def make() -> list[Draft]:
             if seq is None:
-                return self._marks("retract", self.history.undoable(by), annotator)
+                return self._taken_back(self.history.undoable(by), annotator)
             event, back = self.history.event(seq), seq in self.history.retracted
+            if acts.named(event) and not back:  # nobody sees the parts of such an act
+                return self._taken_back(self.history.act_of(event), annotator, chosen=seq)
             if event.kind not in UNDOABLE or back:
                 raise InputError(
                     f"Event #{seq} cannot be taken back: it is "
@@ -420,7 +440,8 @@ class AnswerBook:
                     if event.kind == "answer":
                         body = event.body
                         trial.add(body["i"], body["j"], body["answer"], event.seq)
-            return self._marks("restore", target, annotator)
+            again = [Draft("restore", {"seq": seq}, annotator) for seq in target]
+            return [*again, *self._retracted_again(target, annotator)]
 
         return self._marked(self.act(acts.put_back(), make, annotator=annotator, key=key))
 
@@ -474,13 +495,39 @@ class AnswerBook:
                 return True
         return False
 
-    def _marks(self, kind: str, target: Sequence[int], annotator: str) -> list[Draft]:
-        """Events that take others back or put them back."""
-        return [Draft(kind, {"seq": seq}, annotator) for seq in target]
+    def _taken_back(
+        self, target: Sequence[int], annotator: str, chosen: int | None = None
+    ) -> list[Draft]:
+        """Events that take an act back: what it wrote goes, what it took back stands again."""
+        gone, back = [], []
+        for event in map(self.history.event, target):
+            if event.kind == "retract":
+                why = {acts.ALONG: group_of(event)}
+                back.append(Draft("restore", {"seq": event.body["seq"], "why": why}, annotator))
+            else:
+                gone.append(Draft("retract", {"seq": event.seq}, annotator))
+        if chosen is not None and gone:
+            why = {acts.CHOSEN: True, acts.WHOLE: chosen}
+            gone[0] = Draft("retract", {**gone[0].body, "why": why}, annotator)
+        return [*gone, *back]
+
+    def _retracted_again(self, target: Sequence[int], annotator: str) -> list[Draft]:
+        """Events that take back anew what an act took back, when it is put back."""
+        seen: dict[int, Draft] = {}
+        for event in map(self.history.event, target):
+            for part in map(self.history.event, self.history.whole_act(event)):
+                seq = int(part.body.get("seq", 0))
+                if part.kind == "retract" and seq not in self.history.retracted:
+                    why = {acts.ALONG: group_of(part)}
+                    seen[seq] = Draft("retract", {"seq": seq, "why": why}, annotator)
+            if group_of(event) is not None:
+                break  # all of one act
+        return list(seen.values())
 
     def _marked(self, receipts: Sequence[Receipt]) -> list[int]:
-        """Numbers of the events that an act took back or put back."""
-        return [int(self.history.event(receipt.seq).body["seq"]) for receipt in receipts]
+        """Numbers of the events that were taken back or put back, less what goes with an act."""
+        events = [self.history.event(receipt.seq) for receipt in receipts]
+        return [int(e.body["seq"]) for e in events if not acts.goes_along(e)]
 
     def _expect(self, expected_seq: int | None) -> None:
         if expected_seq is not None and expected_seq != self.seq:

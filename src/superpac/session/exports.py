@@ -9,7 +9,7 @@ import os
 import shutil
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, Protocol
 
@@ -76,7 +76,7 @@ def neutral(cell: object) -> str:
 
 
 def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
-    """Write item and cluster as CSV.
+    """Write item and cluster as CSV, clusters numbered from 1.
 
     Parameters
     ----------
@@ -91,28 +91,61 @@ def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
     -------
     Path
     """
-    return write_whole(path, _csv(["item", "cluster"], zip(items.ids, clusters, strict=True)))
+    numbers = [group_number(c) for c in clusters]
+    return write_whole(path, _csv(["item", "cluster"], zip(items.ids, numbers, strict=True)))
 
 
 def table(session: Labelled) -> dict[str, list[Any]]:
-    """Columns with one entry per item: cluster, its name, whether answers settle it; its text."""
+    """Columns with one entry per item: cluster, its name, whether answers tie it there; its text.
+
+    Clusters are numbered from 1, as on the page; ``session.labels()`` begins at 0.
+
+    Items whose files are gone are left out.
+
+    A part of a photo has its place: the photo's file, and the box in pixels.
+    """
     labels = session.labels()
     names = cluster_names(session, labels)
-    return {
+    columns = {
         "item": [str(i) for i in session.data.ids],
-        "cluster": [int(c) for c in labels],
+        "cluster": [group_number(c) for c in labels],
         "name": [names.get(int(c), "") for c in labels],
-        "settled": session.state.settled.tolist(),
+        "settled": _tied(session, labels).tolist(),
         "set_aside": [i in session.state.bad for i in range(len(session.data))],
         **({} if session.data.texts is None else {"text": list(session.data.texts)}),
+        **_places(session.data),
     }
+    gone = session.history.gone
+    if not gone:
+        return columns
+    return {
+        name: [cell for i, cell in enumerate(cells) if i not in gone]
+        for name, cells in columns.items()
+    }
+
+
+def _tied(session: Labelled, labels: IntArray) -> NDArray[np.bool_]:
+    from superpac.answers.consistent_labels import tied  # exports of the log alone need no SciPy
+
+    return tied(labels, session.state.constraints)
+
+
+def _places(data: Dataset) -> dict[str, list[Any]]:
+    """Where in which photo each item is, where items are parts of photos."""
+    if data.cuts is None:
+        return {}
+    sides = {
+        name: [cut.box[k] for cut in data.cuts]
+        for k, name in enumerate(("left", "top", "width", "height"))
+    }
+    return {"photo": [encodable(str(cut.path)) for cut in data.cuts], **sides}
 
 
 def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
     """Name of each cluster that people named.
 
     A name given to an item goes with the cluster that the item is in, whatever its number is now;
-    the last name wins.
+    the last name wins, and an empty one takes a name away.
 
     Examples
     --------
@@ -130,7 +163,29 @@ def cluster_names(session: Labelled, labels: NDArray) -> dict[int, str]:
         body = event.body
         target = body["cluster"] if "cluster" in body else int(labels[body["item"]])
         found[int(target)] = body["name"]
-    return found
+    return {cluster: name for cluster, name in found.items() if name}
+
+
+def group_number(label: int) -> int:
+    """Number of a group as people see it, from 1; labels of the library begin at 0.
+
+    Examples
+    --------
+    >>> group_number(0)
+    1
+    """
+    return int(label) + 1
+
+
+def group_title(label: int, names: Mapping[int, str]) -> str:
+    """What a group is called: its name, or its number as everywhere.
+
+    Examples
+    --------
+    >>> group_title(2, {}), group_title(2, {2: "towers"})
+    ('Cluster 3', 'towers')
+    """
+    return names.get(int(label)) or f"Cluster {group_number(label)}"
 
 
 def answer_rows(session: Labelled) -> Iterator[dict[str, Any]]:
@@ -190,36 +245,61 @@ def as_links(session: Labelled) -> bytes:
 def as_coco(session: Labelled) -> bytes:
     """Images and clusters in the layout of COCO's JSON: images, categories, annotations.
 
+    Parts of one photo are annotations of one image, each with its box.
+
     References
     ----------
     Lin et al., "Microsoft COCO: common objects in context", ECCV 2014.
     """
     data, labels = session.data, session.labels()
     names = cluster_names(session, labels)
-    images, marks = [], []
+    images: dict[Any, dict[str, Any]] = {}
+    marks = []
     for i, name in enumerate(data.ids):
         if i in session.state.bad:
             continue
-        place = str(name) if data.paths is None else encodable(str(data.paths[i]))
-        height, width = _height_and_width(data, i)
-        images.append({"id": i, "file_name": place, "height": height, "width": width})
-        mark = {"id": i + 1, "image_id": i, "category_id": int(labels[i]), "iscrowd": 0}
-        marks.append({**mark, "bbox": [0, 0, width, height], "area": width * height})
+        place = str(name) if data.paths is None else below_folder(data, i)
+        image = place if data.cuts is not None else i
+        if image not in images:
+            height, width = height_and_width(data, i)
+            images[image] = {"id": i, "file_name": place, "height": height, "width": width}
+        shown = images[image]
+        box = (0, 0, shown["width"], shown["height"]) if data.cuts is None else data.cuts[i].box
+        mark = {
+            "id": i + 1,
+            "image_id": shown["id"],
+            "category_id": group_number(labels[i]),
+            "iscrowd": 0,
+        }
+        marks.append({**mark, "bbox": list(box), "area": box[2] * box[3]})
     groups = [
-        {"id": int(c), "name": names.get(int(c), f"cluster {int(c)}"), "supercategory": "cluster"}
+        {"id": group_number(c), "name": group_title(c, names), "supercategory": "cluster"}
         for c in np.unique(labels)
     ]
     info = {"description": f"Clusters of {data.name}", "version": "1.0"}
-    whole = {"info": info, "images": images, "categories": groups, "annotations": marks}
+    whole = {
+        "info": info,
+        "images": list(images.values()),
+        "categories": groups,
+        "annotations": marks,
+    }
     return json.dumps(whole, ensure_ascii=False).encode()
 
 
-def _height_and_width(data: Dataset, item: int) -> tuple[int, int]:
-    """Of an image, by its file where points are vectors and not pixels; (0, 0) of other items."""
-    if data.image_shape is not None:
-        return int(data.image_shape[0]), int(data.image_shape[1])
+def below_folder(data: Dataset, item: int) -> str:
+    """Path of a photo below the folder that was given; of one from another place the whole."""
+    if data.paths is None:
+        return str(data.ids[item])
+    path, folder = data.paths[item], Path(data.source).expanduser().resolve()
+    inside = path.is_relative_to(folder) and path != folder
+    return encodable(path.relative_to(folder).as_posix() if inside else str(path))
+
+
+def height_and_width(data: Dataset, item: int) -> tuple[int, int]:
+    """Of an image: its file's, where there is one, as it is shown upright; (0, 0) of others."""
     if data.kind != "image" or data.paths is None:
-        return 0, 0
+        shape = data.image_shape or (0, 0)
+        return int(shape[0]), int(shape[1])
     from superpac.data.image_files import opened, upright_size
 
     try:
@@ -239,6 +319,9 @@ FORMATS: dict[str, Callable[[Labelled], bytes]] = {
 }
 NEEDS = {"parquet": ("tables", "Parquet")}
 FOLDERS: dict[str, Literal["link", "copy"]] = {"folders": "link", "folders-copy": "copy"}
+SIDECARS = "xmp"
+"""Format of a file beside each photo; see :mod:`superpac.session.sidecars`."""
+
 ENDINGS = {"answers": "jsonl", "links": "json", "coco": "json"}
 
 
@@ -251,7 +334,7 @@ def folder_names(session: Labelled) -> list[tuple[int, str]]:
     names = cluster_names(session, labels)
     folders: dict[int, str] = {}
     for c in (int(c) for c in np.unique(labels)):
-        folders[c] = file_name(f"{c:02d} {names.get(c, '')}")
+        folders[c] = file_name(f"{group_number(c):02d} {names.get(c, '')}")
     found, used = [], set()
     for i, name in enumerate(session.data.ids):
         if i in session.state.bad:
@@ -260,7 +343,7 @@ def folder_names(session: Labelled) -> list[tuple[int, str]]:
         # an id may be a path of any system; a backslash in a file's own name is no separator
         last = (str(name).replace("\\", "/") if paths is None else str(name)).split("/")[-1]
         suffix = "" if paths is not None else ".txt" if session.data.kind == "text" else ".png"
-        stem = file_name(last)
+        stem = file_name(last if paths is None else _as_file(last, paths[i]))
         place = f"{folders[int(labels[i])]}/{stem}{suffix}"
         if place.lower() in used:
             place = f"{folders[int(labels[i])]}/{i}-{stem}{suffix}"
@@ -269,13 +352,21 @@ def folder_names(session: Labelled) -> list[tuple[int, str]]:
     return found
 
 
+def _as_file(name: str, path: Path) -> str:
+    """Name of a file as it is, of a part of one with the number before the ending."""
+    whole = encodable(path.name)
+    if not name.startswith(f"{whole}#"):
+        return name
+    return f"{Path(whole).stem}{name.removeprefix(whole)}{path.suffix}"
+
+
 def write_folders(
     session: Labelled, path: str | Path, how: Literal["link", "copy"] = "link"
 ) -> Path:
     """Write a folder for each cluster with its items as links or copies.
 
-    Items that are not files of their own are written as PNG, texts as text. Nothing that exists is
-    overwritten.
+    Items that are not files of their own are written as PNG, texts as text; of a face it is the
+    photo that shows it. Nothing that exists is overwritten.
 
     Parameters
     ----------
@@ -363,14 +454,18 @@ def export(session: Labelled, path: str | Path, form: str | None = None) -> Path
     path : path
         Where to.
     form : str, optional
-        One of ``FORMATS``, or ``folders`` (links) or ``folders-copy``; by default what the ending
-        of `path` says.
+        One of ``FORMATS``, ``folders`` (links), ``folders-copy`` or ``xmp`` (a folder of sidecars);
+        by default what the ending of `path` says.
 
     Returns
     -------
     Path
     """
     chosen = check_form(path, form)
+    if chosen == SIDECARS:
+        from superpac.session.sidecars import write_sidecars
+
+        return write_sidecars(session, path)
     if chosen in FOLDERS:
         return write_folders(session, path, FOLDERS[chosen])
     return write_whole(path, FORMATS[chosen](session))
@@ -379,12 +474,12 @@ def export(session: Labelled, path: str | Path, form: str | None = None) -> Path
 def check_form(path: str | Path, form: str | None = None) -> str:
     """Name of a format that can be written: as given, or as the ending of the path says."""
     chosen = form or Path(path).suffix.lstrip(".").lower()
-    known = ", ".join((*FORMATS, *FOLDERS))
+    known = ", ".join((*FORMATS, *FOLDERS, SIDECARS))
     if not chosen:
         raise InputError(
             f"{path} has no ending that names a format; end it in .csv, or say which: {known}."
         )
-    if chosen not in FORMATS and chosen not in FOLDERS:
+    if chosen not in (*FORMATS, *FOLDERS, SIDECARS):
         raise InputError(f"There is no export format {chosen!r}; choose one of: {known}.")
     if chosen in NEEDS:
         require(*NEEDS[chosen])

@@ -89,6 +89,23 @@ def _about(data: Dataset, affinity: str, clusters: int, seed: int) -> str:
     return f"{data.fingerprint} {affinity} {used} {seed}"
 
 
+def estimate_count(affinity: sparse.csr_array, seed: int) -> int:
+    """Estimate the number of clusters from an affinity alone, before anything was asked.
+
+    Parameters
+    ----------
+    affinity : sparse array
+        As :func:`build_affinity` gives it.
+    seed : int
+        Of the spectral clusterings.
+
+    Returns
+    -------
+    int
+    """
+    return guess_count(Diffusion(affinity).graph, seed=seed)
+
+
 def build_problem(
     data: Dataset,
     spec: Spec,
@@ -117,6 +134,7 @@ def build_problem(
     -------
     Problem
     """
+    spec = spec.settled(data)
     points = data.points()
     auto = spec.n_clusters == AUTO
     clusters = spec.clusters
@@ -138,7 +156,7 @@ def build_problem(
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
         if auto:
-            count = guess_count(Diffusion(affinity).graph, seed=spec.seed)
+            count = estimate_count(affinity, spec.seed)
         if dim is None:
             first = spectral_clustering(affinity, count, random_state=spec.seed)
             dim = choose_dim(X, first, count, max_dim=min(20, X.shape[1]), seed=spec.seed)

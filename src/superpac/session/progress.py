@@ -6,8 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from superpac.answers.events import Event
 from superpac.answers.history import History
 from superpac.answers.state import counts
+
+PACE_OF = 50  # last answers that the pace is taken from
+
+
+def pace(events: list[Event]) -> float | None:
+    """Answers per minute, from the times of the last ones; None without times.
+
+    The middle time is taken, so that a break does not count.
+    """
+    took = [e.elapsed_ms for e in events if e.elapsed_ms][-PACE_OF:]
+    return 60_000 / max(float(np.median(took)), 1.0) if took else None
 
 
 def progress_of(history: History, n_clusters: int | None) -> dict[str, Any]:
@@ -37,8 +49,6 @@ def progress_of(history: History, n_clusters: int | None) -> dict[str, Any]:
     same = int((sizes * (sizes - 1) // 2).sum())
     apart = int((sizes[pairs[:, 0]] * sizes[pairs[:, 1]]).sum()) if pairs.size else 0
     tally = counts(state.answers)
-    took = [e.elapsed_ms for e in history.standing() if e.elapsed_ms][-50:]
-    pace = 60_000 / max(float(np.mean(took)), 1.0) if took else None
     return {
         "questions": state.n_answers,
         **tally,
@@ -48,7 +58,7 @@ def progress_of(history: History, n_clusters: int | None) -> dict[str, Any]:
         "settled": int(sizes[sizes > 1].sum()),
         "items": state.n,
         "set_aside": len(state.bad),
-        "per_minute": pace,
+        "per_minute": pace(history.standing()),
         "late": sum(bool((e.body.get("why") or {}).get("late")) for e in history.standing()),
         "seq": history.seq,
         "clusters_sure": None,

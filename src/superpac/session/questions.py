@@ -17,6 +17,7 @@ from superpac.session.spec import Spec
 if TYPE_CHECKING:
     from superpac.data import Dataset
     from superpac.strategies.base import Proposal
+    from superpac.strategies.forms import FormProposal
 
 Labelling = Literal["answers", "model"]
 
@@ -62,6 +63,54 @@ class Question:
 
 
 @dataclass(frozen=True)
+class FormQuestion:
+    """A question that may show more than two items, and what it is expected to bring.
+
+    Attributes
+    ----------
+    form : {"pair", "strip", "wall", "board"}
+        How it is put; see :func:`superpac.answers.forms.pairs_answered`.
+    item : int
+        The item to be placed; on a wall and a board the one that stands for its group.
+    options : tuple of int
+        What it is shown beside.
+    seq : int
+        The log's last event when it was asked.
+    reason : str
+        Why, in a sentence.
+    gain : float
+        Items whose label it is expected to mend; 0 for what checks an earlier answer.
+    seconds : float
+        Of a person's time that it is expected to take.
+    confirm : frozenset of int
+        Options of which a "same" counts only once a second answer agrees.
+    """
+
+    form: str
+    item: int
+    options: tuple[int, ...]
+    seq: int
+    reason: str
+    gain: float = 0.0
+    seconds: float = 0.0
+    confirm: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, made: FormProposal, seq: int) -> FormQuestion:
+        """What was made of a strategy's question, at one end of the log."""
+        return cls(
+            made.form,
+            made.item,
+            made.options,
+            seq,
+            made.reason,
+            made.gain,
+            made.seconds,
+            made.confirm,
+        )
+
+
+@dataclass(frozen=True)
 class Receipt:
     """Proof that something is in the log.
 
@@ -93,7 +142,7 @@ def describe(
     kept: bool = False,
 ) -> SessionInfo:
     """Give the facts of a new session; one that is not kept has an id and time that never vary."""
-    plain = spec.to_dict()
+    plain = spec.settled(data).to_dict()
     identity = sha256(canonical([data.fingerprint, plain]).encode()).hexdigest()[:32]
     return SessionInfo(
         id=uuid4().hex if kept else identity,

@@ -7,25 +7,37 @@ before: reading the log needs no data, data need no affinity, an affinity needs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from superpac.answers import acts
-from superpac.answers.links import Pair, ordered, pair_of
+from superpac.answers.forms import PAIR, Costs, pairs_answered
+from superpac.answers.growth import grown
+from superpac.answers.links import DIFFERENT, SAME, Pair, ordered, pair_of
 from superpac.answers.log import Log, MemoryLog
 from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.errors import ConflictError, InputError
-from superpac.session.answer_book import AnswerBook
 from superpac.session.item_names import ItemNames
 from superpac.session.known_items import as_items_of
 from superpac.session.progress import progress_of
-from superpac.session.questions import Labelling, Question, Receipt, Store, describe
+from superpac.session.questions import (
+    FormQuestion,
+    Labelling,
+    Question,
+    Receipt,
+    Store,
+    describe,
+)
 from superpac.session.spec import AUTO, Spec
+from superpac.session.workbench import Workbench
 from superpac.strategies import WEIGH_ANSWERS, check_strategy, make_strategy
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from scipy import sparse
 
     from superpac.answers.events import SessionInfo
@@ -37,7 +49,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-class Session(AnswerBook):
+class Session(Workbench):
     """Ask, tell, undo, labels, progress.
 
     Use :meth:`create` or :meth:`open`.
@@ -92,7 +104,7 @@ class Session(AnswerBook):
         progress: Progress | None = None,
         cache: DiskCache | None = None,
     ) -> None:
-        self.spec = Spec.from_dict(log.info.spec)
+        self.spec = Spec.from_dict(grown(log.info, log.additions()).spec)
         self._given = data
         self._affinity, self._progress, self._cache = affinity, progress, cache
         self._asked: tuple[tuple[Any, ...], Question | None] | None = None
@@ -106,6 +118,7 @@ class Session(AnswerBook):
         data: object,
         spec: Spec,
         *,
+        features: Any = None,
         store: Store | None = None,
         name: str | None = None,
         source: str | dict[str, Any] = "",
@@ -117,10 +130,13 @@ class Session(AnswerBook):
 
         Parameters
         ----------
-        data : Dataset, array, DataFrame, path or benchmark name
-            The items.
+        data : Dataset, array, DataFrame, path, benchmark name, or list of paths or texts
+            The items; a folder of photos or sounds and a table or list of texts get the encoder
+            for their kind (`superpac.features.reading`).
         spec : Spec
             What to do with them.
+        features : str, Encoder or scikit-learn transformer, optional
+            What makes vectors of the items; by default what they are decides.
         store : Store, optional
             Where the log is kept; in memory by default.
         name : str, optional
@@ -137,8 +153,16 @@ class Session(AnswerBook):
         Returns
         -------
         Session
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import TfidfVectorizer
+        >>> texts = ["my card is lost", "a lost card", "what is the rate", "which rate", "rates"]
+        >>> session = Session.create(texts, Spec(2, dim=1), features=TfidfVectorizer())
+        >>> session.data
+        Dataset('things', 5 points, ... values each, text)
         """
-        items = _dataset(data)
+        items = _dataset(data, features, cache=cache)
         check_strategy(spec.strategy, spec.options)
         check_sizes(items, spec, affinity)
         info = describe(items, spec, name=name, source=source, kept=store is not None)
@@ -156,6 +180,7 @@ class Session(AnswerBook):
         data: object,
         log: Log,
         *,
+        features: Any = None,
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
         cache: DiskCache | None = None,
@@ -168,6 +193,8 @@ class Session(AnswerBook):
             The items; what a callable gives is asked for, and checked, when items are needed.
         log : Log
             The session's log.
+        features : str, Encoder or scikit-learn transformer, optional
+            What makes vectors of the items; by default the encoder that the log names.
         affinity : sparse array, optional
             A ready affinity.
         progress, cache
@@ -179,7 +206,7 @@ class Session(AnswerBook):
         """
         session = cls(
             log,
-            data if callable(data) else _dataset(data),
+            data if callable(data) else _again(data, log.info, features, cache=cache),
             affinity=affinity,
             progress=progress,
             cache=cache,
@@ -191,8 +218,8 @@ class Session(AnswerBook):
     @cached_property
     def data(self) -> Dataset:
         """The items."""
-        items = _dataset(self._given() if callable(self._given) else self._given)
-        return as_items_of(items, self.info)
+        items = self._given() if callable(self._given) else self._given
+        return as_items_of(_again(items, self.info, cache=self._cache), self.info)
 
     @cached_property
     def problem(self) -> Problem:
@@ -305,6 +332,98 @@ class Session(AnswerBook):
                 confirm=question is not None and question.confirm,
             )
 
+    def ask_form(
+        self,
+        forms: str | Sequence[str] = "all",
+        *,
+        costs: Costs | None = None,
+        avoid: frozenset[int] = frozenset(),
+    ) -> FormQuestion | None:
+        """Give the next question in the form that mends most per second of a person's time.
+
+        Parameters
+        ----------
+        forms : "all", a form, or several of "pair", "strip", "wall" and "board"
+            What may be used; a pair is asked where none of these fits.
+        costs : Costs, optional
+            Seconds that each form takes.
+        avoid : frozenset of int
+            Items that others are being asked about now.
+
+        Returns
+        -------
+        FormQuestion or None
+            None when nothing is left to ask. Answer it with :meth:`tell_form`, a pair also with
+            :meth:`tell`.
+
+        Examples
+        --------
+        >>> from superpac.data import Dataset
+        >>> from superpac.data.synthetic import make_subspaces
+        >>> X, y = make_subspaces(20, 3, 2, 10, seed=0)
+        >>> session = Session.create(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))
+        >>> question = session.ask_form()
+        >>> alike = [other for other in question.options if y[other] == y[question.item]]
+        >>> others = [other for other in question.options if other not in alike]
+        >>> marked = others if question.form == "wall" else alike
+        >>> receipts = session.tell_form(marked, question)
+        >>> len(session.undo()) == len(receipts)
+        True
+        """
+        from superpac.strategies.forms import FORMS, propose_forms
+
+        wanted = FORMS if forms == "all" else (forms,) if isinstance(forms, str) else tuple(forms)
+        unknown = [one for one in wanted if one not in FORMS]
+        if unknown or not wanted:
+            raise InputError(
+                f"Forms are 'all' or some of {', '.join(FORMS)}. Got {forms!r} instead."
+            )
+        with self._lock:
+            found = propose_forms(self.strategy, self.state, costs, wanted, avoid)
+            return FormQuestion.of(found[0], self.seq) if found else None
+
+    def tell_form(
+        self,
+        marked: Sequence[int],
+        question: FormQuestion,
+        *,
+        annotator: str = "",
+        key: str | None = None,
+        elapsed_ms: int | None = None,
+    ) -> list[Receipt]:
+        """Record what was marked, as the pairs that it answers: one append, one undo.
+
+        Parameters
+        ----------
+        marked : sequence of int
+            In a strip the groups that the item belongs to (none: none of these), on a wall the
+            items that do not belong, on a board the groups that are one with the first, of a pair
+            the other item where the two are the same.
+        question : FormQuestion
+            What was asked; refused with ConflictError when the log has moved on.
+        annotator, key, elapsed_ms
+            As in :meth:`AnswerBook.record`.
+
+        Returns
+        -------
+        list of Receipt
+            Fewer than pairs where some imply others.
+        """
+        item, options = question.item, question.options
+        if question.form == PAIR:
+            told = [(item, options[0], SAME if options[0] in marked else DIFFERENT)]
+        else:
+            told = pairs_answered(question.form, item, options, marked)
+        return self.tell_many(
+            told,
+            annotator=annotator,
+            key=key or f"form-{question.seq + 1}",
+            expected_seq=question.seq,
+            elapsed_ms=elapsed_ms,
+            asked=True,
+            confirm={ordered(item, other) for other in question.confirm},
+        )
+
     def _pair_or_current(
         self, pair: tuple[int, int] | None, key: str | None, doing: str
     ) -> tuple[int, int]:
@@ -334,7 +453,13 @@ class Session(AnswerBook):
             return self.skip_pair(pair, **who)
 
     def add(
-        self, more: object, *, place: str = "", annotator: str = "", key: str | None = None
+        self,
+        more: object,
+        *,
+        features: Any = None,
+        place: str = "",
+        annotator: str = "",
+        key: str | None = None,
     ) -> Addition:
         """Let new items in: all others keep their numbers, all answers stand.
 
@@ -343,9 +468,11 @@ class Session(AnswerBook):
 
         Parameters
         ----------
-        more : Dataset, array, DataFrame, path or benchmark name
+        more : Dataset, array, DataFrame, path, benchmark name, or list of paths or texts
             Items of the same kind as the session's, not rescaled; images that are there already are
             passed over.
+        features : str, Encoder or scikit-learn transformer, optional
+            What makes vectors of them; by default the encoder that made those of the session.
         place : str, optional
             Where they can be read again, beside the source of the session.
         annotator, key : str, optional
@@ -369,7 +496,7 @@ class Session(AnswerBook):
         from superpac.session.adding import plan_addition
         from superpac.session.problem import build_problem, made_by_method
 
-        new = _dataset(more, fewest=1)
+        new = _again(more, self.info, features, fewest=1, cache=self._cache)
         if self._affinity is not None or not made_by_method(self.spec.affinity):
             raise InputError(
                 f"The session {self.info.name!r} has a ready matrix as its affinity, which has no "
@@ -383,7 +510,7 @@ class Session(AnswerBook):
                 plan.data, self.spec, progress=self._progress, cache=self._cache
             )
             strategy = make_strategy(self.spec.strategy, problem, **self.spec.options)
-            said = acts.grew(plan.data.fingerprint)
+            said = acts.grew(plan.drafts[0].body["fingerprint"])
             try:
                 self.act(said, lambda: plan.drafts, annotator=annotator, key=key)
             except ConflictError:
@@ -401,6 +528,27 @@ class Session(AnswerBook):
         for name in ("data", "problem", "strategy"):
             vars(self).pop(name, None)
         self._asked, self._labels = None, None
+
+    def widget(self, *, annotator: str = "", question: str = "Same or different?") -> Any:
+        """Give a widget that asks this session's questions in a notebook.
+
+        Needs the extra ``notebook`` (anywidget).
+
+        Parameters
+        ----------
+        annotator : str
+            Who answers.
+        question : str
+            In what words two items are compared.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            Shown where it is the last line of a cell. S, D, U, K and Z are its keys.
+        """
+        from superpac.session.notebook_widget import make_widget
+
+        return make_widget(self, annotator, question)
 
     def labels(self, kind: Labelling = "answers") -> IntArray:
         """Give the clusters so far.
@@ -430,6 +578,10 @@ class Session(AnswerBook):
             if kind == "model":
                 return found.copy()
             return labels_for_people(self.strategy, state, found)
+
+    def _sureness(self) -> NDArray[np.floating]:
+        with self._lock:
+            return self.strategy.geometry(self.state).margins
 
     def progress(self, *, model: bool = True) -> dict[str, Any]:
         """Figures that mean something to the person who answers.
@@ -527,11 +679,42 @@ def error_left_of(strategy: Strategy, state: State) -> dict[str, float] | None:
         return None
     met = strategy.count(state)
     clusters = strategy.problem.n_clusters if met is None else met.clusters
-    return error_left(beliefs, clusters, state.n_answers).to_dict()
+    return error_left(beliefs, clusters).to_dict()
 
 
-def _dataset(data: object, fewest: int = 2) -> Dataset:
-    """Load whatever people have their items in."""
+def _dataset(data: object, features: Any = None, **how: Any) -> Dataset:
+    """Read whatever people have their items in, and make vectors of it where it is no numbers."""
+    from superpac.data import Dataset
+
+    if isinstance(data, Dataset) and features is None:
+        return data
+    from superpac.features.reading import read_encoded
+
+    def tell(choice: Any) -> None:
+        if choice.second_best:
+            warnings.warn(choice.why, stacklevel=4)
+
+    def tell_columns(words: str) -> None:
+        warnings.warn(words, stacklevel=4)
+
+    return read_encoded(data, features=features, tell=tell, tell_columns=tell_columns, **how)
+
+
+def _again(data: object, info: SessionInfo, features: Any = None, **how: Any) -> Dataset:
+    """Read items of a session as it did: with the encoder that it notes, else as numbers."""
     from superpac.data import Dataset, load
 
-    return data if isinstance(data, Dataset) else load(data, fewest=fewest)
+    if isinstance(data, Dataset):
+        return data if features is None else _dataset(data, features, **how)
+    noted = info.source.get("features") if isinstance(info.source, dict) else None
+    if features is None and noted is None:
+        return load(data, fewest=how.get("fewest", 2))
+    if features is None:
+        from superpac.features.registry import encoder_names
+
+        if noted not in encoder_names():  # nothing is run because a log says so
+            raise InputError(
+                f"The vectors of the session {info.name!r} are made by {noted}; give that as "
+                "features=, or the items with their vectors as a Dataset."
+            )
+    return _dataset(data, noted if features is None else features, **how)

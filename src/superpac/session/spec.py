@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeGuard
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
 from superpac.errors import InputError
 from superpac.strategies import FIND_COUNT, STRATEGIES
 
-DEFAULT_AFFINITY = "ensc:gamma=5"
-DEFAULT_STRATEGY = "superpac-d"
+if TYPE_CHECKING:
+    from superpac.data import Dataset
+
 AUTO = "auto"
+DEFAULT_AFFINITY = AUTO
+DEFAULT_STRATEGY = "superpac-d"
+AFFINITY_OF_VALUES = "ensc:gamma=5"
+"""Default affinity of pixels and tables, whose classes are near subspaces."""
+
+AFFINITY_OF_VECTORS = "tsc:q=5"
+"""Default affinity of what an encoder made, which puts near one another what is alike."""
+
+# encoders whose vectors did no better with TSC: docs/features.md has the figures
+AS_VALUES = ("pixels", "text", "sentence", "speaker")
+
 STAND_IN = 10
 LARGEST_SEED = 2**32 - 1  # what NumPy's generators take
 EARLIER_NAMES = {"k": "n_clusters"}
@@ -28,8 +40,9 @@ class Spec:
     ----------
     n_clusters : int or "auto"
         Number of clusters; "auto" finds it while asking, with a strategy that can (superpac-d).
-    affinity : str, default="ensc:gamma=5"
-        Affinity by name, such as ``tsc:q=5``, or a file.
+    affinity : str, default="auto"
+        Affinity by name, such as ``tsc:q=5``, or a file. "auto" is settled when a session begins,
+        by what its items are (:meth:`settled`); its log holds what it became.
     strategy : str, default="superpac-d"
         Which questions are asked.
     options : mapping
@@ -100,6 +113,31 @@ class Spec:
     def clusters(self) -> int:
         """Number of clusters as given; ten stands in for an unknown one until data are seen."""
         return STAND_IN if self.n_clusters == AUTO else int(self.n_clusters)
+
+    def settled(self, data: Dataset) -> Spec:
+        """Give the spec with the affinity for these items, where none was named.
+
+        Parameters
+        ----------
+        data : Dataset
+            The items.
+
+        Returns
+        -------
+        Spec
+            With ``tsc:q=5`` for vectors of an encoder, and ``ensc:gamma=5`` for all else: tables,
+            pixels, and vectors of the networks for sentences and voices.
+
+        Examples
+        --------
+        >>> from superpac.data import Dataset
+        >>> Spec(3).settled(Dataset([[1, 0], [0, 1], [1, 1]])).affinity
+        'ensc:gamma=5'
+        """
+        if self.affinity != AUTO:
+            return self
+        as_values = not data.features or data.features.partition(":")[0] in AS_VALUES
+        return replace(self, affinity=AFFINITY_OF_VALUES if as_values else AFFINITY_OF_VECTORS)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, as they are kept with the log."""

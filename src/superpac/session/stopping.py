@@ -5,10 +5,12 @@ how often it was right about the points that answers then placed. These were cho
 doubtful, so what is learned is a curve from the doubt to the chance of being wrong, not a rate: a
 logistic one with two unknowns, and every curve that the answers leave possible counts. Blind spots:
 points that the posterior is sure of and that are wrong all the same, rare and in clumps; what is
-assumed of them falls with the answers, and faster where sure points that were asked about proved
-right. Surplus groups find no class and are wrong whole. Sets taken for parts of one cluster without
-an answer may be another; where the number of clusters is unknown, two groups may be one as well,
-and the strategy says how many points are expected to change group. Only the first can be called a
+assumed of them falls with the answers that put a label to the test, and faster where sure points
+proved right. Answers about two sets tell nothing of the points within, and do not count. Surplus
+groups find no class and are wrong whole; where fewer groups than clusters are of any size, a
+cluster is hidden in another's group. Sets taken for parts of one cluster without an answer may be
+another; where the number of clusters is unknown, two groups may be one as well, and the strategy
+says how many points are expected to change group. Only the first can be called a
 calculation: the rest is experience, and ``benchmarks/stopping.py`` shows how often the interval
 holds.
 """
@@ -58,7 +60,7 @@ class ErrorLeft:
         return asdict(self)
 
 
-def error_left(beliefs: Beliefs, n_clusters: int, questions: int) -> ErrorLeft:
+def error_left(beliefs: Beliefs, n_clusters: int) -> ErrorLeft:
     """Estimate the error that is left, from what a strategy believes and how it fared.
 
     Parameters
@@ -67,8 +69,6 @@ def error_left(beliefs: Beliefs, n_clusters: int, questions: int) -> ErrorLeft:
         As :meth:`superpac.strategies.Strategy.beliefs` gives them.
     n_clusters : int
         Number of clusters.
-    questions : int
-        Answers so far.
 
     Returns
     -------
@@ -82,9 +82,9 @@ def error_left(beliefs: Beliefs, n_clusters: int, questions: int) -> ErrorLeft:
     Examples
     --------
     >>> sure, asked = np.full(1000, 0.99), np.array([[0.9, 1.0]] * 40)
-    >>> found = error_left(Beliefs(sure, asked), n_clusters=5, questions=60)
+    >>> found = error_left(Beliefs(sure, asked), n_clusters=5)
     >>> round(found.estimate, 4), found.low < found.estimate < found.high
-    (0.0093, True)
+    (0.0103, True)
     """
     n = beliefs.right.size
     free = beliefs.right[beliefs.right < 1.0]
@@ -92,13 +92,15 @@ def error_left(beliefs: Beliefs, n_clusters: int, questions: int) -> ErrorLeft:
 
     sure = beliefs.record[beliefs.record[:, 0] > SURE][-RECENT:]
     shape = SHAPE + float((1.0 - sure[:, 1]).sum())
-    rate = SHAPE * (1.0 + questions / n_clusters) / BLIND + HARD * len(sure)
+    rate = SHAPE * (1.0 + len(beliefs.record) / n_clusters) / BLIND + HARD * len(sure)
     blind = np.array([shape, gamma.ppf(0.975, shape)]) / rate * free.size / n
 
-    surplus, assumed = beliefs.surplus / n, beliefs.assumed / n
+    surplus, missing = beliefs.surplus / n, beliefs.missing / n
+    assumed = beliefs.assumed / n
     moved, spread = beliefs.regrouped / n, beliefs.regrouped_spread / n
-    estimate = min(1.0, float(doubt + blind[0] + 0.5 * surplus + 0.1 * assumed + moved))
-    high = min(1.0, float(most + blind[1] + surplus + APART * assumed + moved + 2.0 * spread))
+    estimate = doubt + blind[0] + 0.5 * (surplus + missing) + 0.1 * assumed + moved
+    high = most + blind[1] + surplus + missing + APART * assumed + moved + 2.0 * spread
+    estimate, high = min(1.0, float(estimate)), min(1.0, float(high))
     return ErrorLeft(estimate, min(least, estimate), max(high, estimate))
 
 

@@ -71,7 +71,7 @@ class OwnerLock:
             os.close(handle)
             raise StoreFailure(
                 f"{path} is already open for writing (process {owner}); stop that one, "
-                "or use PostgreSQL (--store postgresql://...) for several writers.",
+                "or keep these sessions in a file of their own: --store other.sqlite3.",
                 status=503,
             ) from error
         except OSError as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import URL, Connection, func, insert, make_url, select, text
 from sqlalchemy.exc import ArgumentError
 
-from superpac.answers.events import ITEMS, check_info
+from superpac.answers.events import ITEMS, NOTE, check_info
 from superpac.answers.growth import grown
 from superpac.answers.log import Event, SessionInfo, timestamp, verify_chain
 from superpac.errors import ConflictError, InputError, NotFoundError
@@ -200,7 +200,7 @@ class Store:
         for row in rows:
             info, count = session_info(dict(row), self.where), kinds.get(row["id"], {})
             now = info
-            if ITEMS in count:
+            if ITEMS in count or NOTE in count:
                 log = StoredLog(self._backend, info, self._clock)
                 now = grown(info, log.additions())
             found.append(

@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, delete, insert, select, text, update
 
-from superpac.answers.events import ITEMS, check_drafts, check_lease
-from superpac.answers.growth import added
+from superpac.answers.events import ITEMS, NOTE, check_drafts, check_lease
+from superpac.answers.growth import added, changes_facts
 from superpac.answers.log import (
     Draft,
     Event,
@@ -192,19 +192,23 @@ class StoredLog:
         return self._checked(rows, after, head)
 
     def additions(self) -> list[Event]:
-        """Return the events by which items were added; their chain is checked with all others."""
+        """Return events that change what the session is about; their chain is checked with all."""
 
         def read(connection: Connection) -> Sequence[Any]:
             query = (
                 select(*_COLUMNS)
-                .where(events_table.c.session_id == self._info.id, events_table.c.kind == ITEMS)
+                .where(
+                    events_table.c.session_id == self._info.id,
+                    events_table.c.kind.in_((ITEMS, NOTE)),
+                )
                 .order_by(events_table.c.seq)
             )
             return connection.execute(query).all()
 
         rows = self._backend.run(read, limit=120.0)
         try:
-            found = [Event(seq, kind, json.loads(body), *rest) for seq, kind, body, *rest in rows]
+            read_ = (Event(seq, kind, json.loads(body), *rest) for seq, kind, body, *rest in rows)
+            found = [event for event in read_ if changes_facts(event)]
             self._n_items = self._info.n_items + added(found)
         except (TypeError, ValueError, KeyError) as error:
             raise damaged(self._info.name, rows[0][0]) from error

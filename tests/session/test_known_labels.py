@@ -1,0 +1,106 @@
+"""Labels and links from elsewhere, as answers."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from command_line import superpac
+from labelling import LabelServer
+from superpac.data.synthetic import make_subspaces
+from superpac.errors import DataError, NotFoundError
+from superpac.session import exports
+from superpac.session.known_labels import Known, read_known, take_known
+from superpac.session.session import Session
+from superpac.session.spec import Spec
+from superpac.store import open_store
+
+NAMES = ["red/a.jpg", "red/b.jpg", "blue/a.jpg", "blue/c.jpg", "d.jpg"]
+X, Y = make_subspaces(40, 3, 2, 12, noise=0.1, seed=3)
+
+
+def written(folder, text, name="known.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_labels_are_found_by_path_by_file_and_by_stem_where_only_one_has_it(tmp_path):
+    text = "file,label\nred/a.jpg,A\nb.jpg,A\nc,B\na.jpg,B\nd.jpg,\nnobody.jpg,B\n"
+    known = read_known(written(tmp_path, text), NAMES)
+    assert known == Known({"A": [0, 1], "B": [3]}, [], ["a.jpg", "nobody.jpg"])
+
+
+def test_columns_are_found_by_name_and_a_table_may_have_no_heading(tmp_path):
+    named = written(tmp_path, "size,label,name,more\n1,A,d.jpg,x\n2,B,c,y\n")
+    assert read_known(named, NAMES).groups == {"A": [4], "B": [3]}
+    bare = written(tmp_path, "d.jpg,A\nc.jpg,B\n")
+    assert read_known(bare, NAMES).groups == {"A": [4], "B": [3]}
+    with pytest.raises(DataError, match="call the one with names 'name'"):
+        read_known(written(tmp_path, "p,q,r,s\na,b,c,d\n"), NAMES)
+    with pytest.raises(DataError, match="two labels, 'A' and 'B'"):
+        read_known(written(tmp_path, "name,label\nd.jpg,A\nd,B\n"), NAMES)
+
+
+def test_links_come_from_a_table_or_from_what_was_exported(tmp_path):
+    path = written(tmp_path, "a,b,answer\nb,c,same\nd,c,cannot-link\nd,gone,same\n")
+    known = read_known(path, NAMES)
+    assert known.links == [(1, 3, "same"), (4, 3, "different")]
+    assert known.unknown == ["gone"]
+    with pytest.raises(DataError, match="write same or different"):
+        read_known(written(tmp_path, "a,b,answer\nb,c,perhaps\n"), NAMES)
+    json_ = written(tmp_path, '{"must_link": [[0, 1]], "cannot_link": [[1, 2]]}', "links.json")
+    assert read_known(json_, NAMES).links == [(0, 1, "same"), (1, 2, "different")]
+    for broken in ("[]", '{"must_link": 3}', "{", '{"must_link": [[0, 9]], "cannot_link": []}'):
+        with pytest.raises(DataError):
+            read_known(written(tmp_path, broken, "links.json"), NAMES)
+    with pytest.raises(NotFoundError):
+        read_known(tmp_path / "none.csv", NAMES)
+
+
+def test_folders_are_labels_on_request():
+    assert read_known("folders", NAMES).groups == {"red": [0, 1], "blue": [2, 3]}
+
+
+def test_a_half_sorted_collection_is_a_start_and_one_undo_takes_it_back(tmp_path):
+    session = Session.create(X, Spec(3, affinity="tsc:q=4", dim=2))
+    groups = {f"kind {c}": np.flatnonzero(c == Y)[:30].tolist() for c in range(3)}
+    taken = take_known(session, Known(groups, [], []), "a table")
+    assert taken.answers == 3 * 29 + 3
+    assert taken.named == 3
+    assert {link.annotator for link in session.state.answers} == {"a table"}
+    labels = session.labels()
+    names = exports.cluster_names(session, labels)
+    for c in range(3):
+        for item in groups[f"kind {c}"]:
+            assert names[int(labels[item])] == f"kind {c}"
+    assert take_known(session, Known(groups, [], []), "a table").answers == 0
+    assert len(session.undo()) == 3 * 29 + 3 + 3  # far more than one look around
+    assert session.state.n_answers == 0
+    assert not session.history.item_names
+    assert len(session.redo()) == 3 * 29 + 3 + 3
+
+
+def test_label_and_known_take_a_table_in(tmp_path):
+    rows = [["id", *"abcdefghijkl"], *([f"r{n}", *row] for n, row in enumerate(X.tolist()))]
+    with (tmp_path / "rows.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    written(tmp_path, "name,label\n" + "".join(f"r{n},kind {Y[n]}\n" for n in range(20)))
+    server = LabelServer(
+        tmp_path, tmp_path / "rows.csv", "--ids", "id", "--known", str(tmp_path / "known.csv"), k=3
+    )
+    server.stop()
+    told = (tmp_path / "stderr.txt").read_text()
+    assert "Taken in from" in told
+    kinds = len(set(Y[:20]))
+    assert f"{20 - kinds + kinds * (kinds - 1) // 2} answers, {kinds} names of groups." in told
+    store = ("--store", tmp_path / "answers.sqlite3")
+    again = superpac("known", "rows", tmp_path / "known.csv", *store)
+    assert "is new to 'rows'" in again.stderr
+    links = written(tmp_path, "a,b,answer\nr30,r31,same\nr30,nobody,same\n", "links.csv")
+    more = superpac("known", "rows", links, *store).stderr
+    assert "1 answers, 0 names of groups; not among the items: nobody." in more
+    with open_store(tmp_path / "answers.sqlite3", read_only=True) as kept:
+        assert {e.annotator for e in kept.open("rows").events()} == {"known"}
