@@ -100,8 +100,14 @@ def test_undo_redo_skip_unsure_and_bad_item_by_keys(server: LabelServer, page: P
     expect(page.locator("#banner")).to_contain_text("#2")
     person.press("ArrowDown")
     person.press(" ")
-    aside = person.shown()[0]
-    person.press("b")
+    aside = person.shown()[1]
+    page.wait_for_timeout(150)
+    page.keyboard.press("b")
+    expect(page.locator("#bad")).to_contain_text("Which one is blank or damaged?")
+    assert [e.kind for e in server.events()][-1] == "skip"  # nothing yet
+    name = page.locator("#stage figcaption").nth(1).inner_text()
+    person.press("2")
+    expect(page.locator("#banner")).to_contain_text(f"{name} is set aside")
     assert [e.kind for e in server.events()][-3:] == ["answer", "skip", "bad"]
     assert server.events()[-3].body["answer"] == "unsure"
     assert server.events()[-1].body["i"] == aside

@@ -74,7 +74,7 @@ def ask_about(page: Page, server: ThingsServer, i: int, j: int) -> None:
     Looker(page, truth()).wait()
 
 
-@pytest.mark.parametrize("kind", ["text", "sound", "table", "image"])
+@pytest.mark.parametrize("kind", ["text", "sound", "table", "image", "face"])
 def test_every_kind_is_answered_listed_and_taken_along(serve, page: Page, kind: str):
     server = serve(kind)
     looker = come(page, server)
@@ -86,8 +86,11 @@ def test_every_kind_is_answered_listed_and_taken_along(serve, page: Page, kind: 
         assert event.body["answer"] == ("same" if same else "different")
     open_view(page, "clusters")
     tiles = page.locator("#walls .thumb")
-    expect(tiles).to_have_count(len(truth()))
-    tiles.first.click()
+    expect(tiles.first).to_be_visible()
+    assert tiles.count() <= len(truth())  # those in sight
+    sizes = page.locator("#walls .head .muted").all_inner_texts()
+    assert sum(int(words.split()[0]) for words in sizes) == len(truth())
+    tiles.first.dblclick()
     expect(page.locator("#item .big")).to_be_visible()
     page.keyboard.press("Escape")
     open_view(page, "history")
@@ -98,7 +101,7 @@ def test_every_kind_is_answered_listed_and_taken_along(serve, page: Page, kind: 
         names = bundle.namelist()
         first = bundle.read(names[0])
     assert len(names) == len(truth())
-    endings = {"text": ".txt", "sound": ".wav", "table": ".png", "image": ".jpg"}
+    endings = {"text": ".txt", "sound": ".wav", "table": ".png", "image": ".jpg", "face": ".jpg"}
     assert {Path(name).suffix for name in names} == {endings[kind]}
     if kind == "text":
         assert {row["text"] for row in rows} >= {first.decode().strip()}
@@ -136,11 +139,59 @@ def test_values_that_differ_are_marked(serve, page: Page):
     server = serve("table")
     come(page, server)
     ask_about(page, server, 1, 26)
-    assert page.locator("#stage tr").count() == 6
+    shown = page.locator("#stage tbody tr")
+    assert [row.split()[0] for row in shown.all_inner_texts()] == ["colour", "weight", "age"]
     marked = page.locator("#stage .far").all_inner_texts()
-    assert any("crimson" in row for row in marked)
-    assert any("royalblue" in row for row in marked)
-    assert sum("weight" in row for row in marked) == 2
+    colours = next(row for row in marked if row.startswith("colour"))
+    assert "crimson" in colours
+    assert "royalblue" in colours
+    assert sum("weight" in row for row in marked) == 1
+
+
+def test_two_rows_stand_in_one_table_with_bars_on_one_scale(serve, page: Page):
+    server = serve("table")
+    come(page, server)
+    ask_about(page, server, 1, 26)
+    expect(page.locator("#stage table")).to_have_count(1)
+    heads = page.locator("#stage thead th").all_inner_texts()
+    assert heads == page.locator("#stage figcaption").all_inner_texts()
+    line = page.locator("#stage tbody tr", has_text="weight")
+    values = [float(text) for text in line.locator("td").all_inner_texts()]
+    shares = line.locator(".bar i").evaluate_all(
+        "all => all.map(e => e.offsetWidth / e.parentElement.offsetWidth)"
+    )
+    with server.client() as client:
+        low, high = client.get("/api/scales").json()[1]
+        assert client.get("/api/scales").json()[0] is None  # words
+    for value, share in zip(values, shares, strict=True):
+        assert share == pytest.approx((value - low) / (high - low), abs=0.02)
+    # the two values of a line are beside each other
+    tops = line.locator("td").evaluate_all("all => all.map(e => e.getBoundingClientRect().top)")
+    assert tops[0] == tops[1]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_numbers_are_never_broken_over_lines(serve, page: Page, width: int):
+    server = serve("table")
+    page.set_viewport_size({"width": width, "height": 800})
+    come(page, server)
+    page.keyboard.press("p")
+    page.wait_for_selector("#stage.strip .option", timeout=60_000)
+    broken = """all => all.filter(e => {
+        const range = document.createRange();
+        range.selectNodeContents(e.firstChild);
+        return new Set([...range.getClientRects()].map(r => Math.round(r.top))).size > 1;
+    }).length"""
+    cells = page.locator("#stage td.number")
+    assert cells.count() >= 4
+    assert cells.evaluate_all(broken) == 0
+    page.keyboard.press("p")
+    page.wait_for_selector("#stage .compare")
+    assert page.locator("#stage td.number").evaluate_all(broken) == 0
+    open_view(page, "clusters")
+    page.locator("#walls .thumb").first.dblclick()
+    expect(page.locator("#item td.number").first).to_be_visible()
+    assert page.locator("#item td.number").evaluate_all(broken) == 0
 
 
 PLAYED = """n => {
@@ -211,6 +262,41 @@ def test_a_long_text_is_scrolled_by_keys_without_an_answer(serve, page: Page):
     assert answers_of(server) == before + 1
 
 
+def natural(page: Page, selector: str) -> tuple[int, int]:
+    """Width and height of a picture as it was sent, once it is there."""
+    page.wait_for_function("s => document.querySelector(s)?.naturalWidth > 0", arg=selector)
+    return tuple(page.eval_on_selector(selector, "node => [node.naturalWidth, node.naturalHeight]"))
+
+
+def test_a_face_is_shown_with_the_photo_behind_it(serve, page: Page):
+    server = serve("face")
+    come(page, server)
+    n = int(page.locator("#stage figcaption").first.inner_text().partition(".")[0])
+    wide, high = natural(page, "#stage .card .frame img")
+    assert abs(wide - high) <= 1
+    assert 320 < wide < 400  # the face and what is around it
+    expect(page.locator("#stage .behind")).to_have_count(2)
+    wide, high = natural(page, "#stage .behind img")
+    assert abs(wide / high - (1500 + 10 * n) / 1000) < 0.02
+    page.locator("#stage .behind").first.click()
+    large = page.locator("#zoom img")
+    expect(large).to_have_count(1)
+    page.wait_for_function(
+        "wide => document.querySelector('#zoom img').naturalWidth === wide", arg=1500 + 10 * n
+    )
+    page.keyboard.press("Escape")
+    page.locator("#stage .frame img").first.click()
+    assert natural(page, "#zoom img")[0] < 400
+    page.keyboard.press("Escape")
+    open_view(page, "clusters")
+    page.locator("#walls .thumb").first.dblclick()
+    assert natural(page, "#item .behind img")[0] == 320
+    page.locator("#item .behind").click()
+    expect(large).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#item")).to_be_visible()
+
+
 def test_a_photo_opens_alone_at_its_full_size(serve, page: Page):
     server = serve("image")
     come(page, server)
@@ -231,7 +317,7 @@ def test_a_photo_opens_alone_at_its_full_size(serve, page: Page):
     expect(large).to_have_count(2)
 
 
-@pytest.mark.parametrize("kind", ["text", "sound", "table", "image"])
+@pytest.mark.parametrize("kind", ["text", "sound", "table", "image", "face"])
 def test_nothing_is_cut_off_on_a_phone(serve, browser: Browser, kind: str):
     server = serve(kind)
     context = browser.new_context(

@@ -94,7 +94,8 @@ def test_it_thinks_on_entering_too_and_ends_when_everything_is_settled(
     expect(page.locator("#stage .thinking")).to_have_text("Thinking…", timeout=60_000)
     expect(page.locator("#done")).to_be_hidden()
     expect(page.locator("#done")).to_be_visible()
-    expect(page.locator("#done")).to_contain_text("Everything is settled")
+    expect(page.locator("#done")).to_contain_text("Nothing is left to ask")
+    expect(page.locator("#done-words")).to_contain_text("Look through the clusters")
     assert len(slow.wishes) == 5
 
 

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import httpx
 import numpy as np
@@ -171,6 +172,7 @@ class Robot:
 
     def __init__(self, client: httpx.Client, truth: np.ndarray, name: str = "") -> None:
         self.client, self.truth, self.name = client, truth, name
+        self.mark = uuid4().hex  # id() is given out again, a key never
         self.keys = 0
         self.question: dict[str, Any] | None = None
 
@@ -192,7 +194,7 @@ class Robot:
         right = "same" if self.truth[i] == self.truth[j] else "different"
         return {
             "annotator": self.name,
-            "key": f"{re.sub('[^a-z0-9]', '', self.name)}-{id(self)}-{self.keys:06d}"[-60:],
+            "key": f"{re.sub('[^a-z0-9]', '', self.name)}-{self.mark}-{self.keys:06d}"[-60:],
             "i": i,
             "j": j,
             "answer": said or right,
@@ -306,6 +308,15 @@ def page(browser: Browser) -> Iterator[Page]:
     assert not errors, errors
 
 
+def wait_for_question(page: Page) -> None:
+    """Wait until a question is shown; where the goal is reached, go on asking."""
+    shown = "#ask:not([hidden]) #stage .card"
+    page.wait_for_selector(f"{shown}, #go-on:visible", timeout=90_000)
+    if page.locator("#go-on").is_visible():
+        page.click("#go-on")
+        page.wait_for_selector(shown, timeout=90_000)
+
+
 class Person:
     """Looks at the page and answers by its keys."""
 
@@ -313,7 +324,7 @@ class Person:
         self.page, self.truth = page, truth
 
     def wait(self) -> Person:
-        self.page.wait_for_selector("#ask:not([hidden]) #stage .card", timeout=90_000)
+        wait_for_question(self.page)
         return self
 
     def shown(self) -> tuple[int, int]:
@@ -333,10 +344,13 @@ class Person:
         self.page.keyboard.press(key)
         self.page.wait_for_function(
             "before => !document.getElementById('ask').classList.contains('busy')"
-            " && document.getElementById('stage').innerText !== before",
+            " && (document.getElementById('stage').innerText !== before"
+            " || !document.getElementById('done').hidden)",
             arg=before,
             timeout=60_000,
         )
+        if self.page.locator("#go-on").is_visible():  # the goal is reached: this person goes on
+            self.wait()
 
     def answer(self, count: int = 1) -> None:
         for _ in range(count):

@@ -106,9 +106,8 @@ def a_choice(page: Page) -> tuple[str, dict[str, Any]]:
         page.post("answers", page.answered("ann"))
     options = [card["item"] for card in q["others"]]
     item = q["item"]["item"]
-    choice = next((o for o in options if page.truth[o] == page.truth[item]), None)
     body = {"annotator": "ann", "key": page.key(), "item": item, "options": options}
-    return "choices", {**body, "choice": choice, "seq": q["seq"]}
+    return "choices", {**body, "marked": [], "seq": q["seq"]}  # so that it is several events
 
 
 def a_skip(page: Page) -> tuple[str, dict[str, Any]]:
@@ -157,6 +156,23 @@ def a_decision_back(page: Page) -> tuple[str, dict[str, Any]]:
     return route, {**body, "key": page.key(), "keep": "first"}
 
 
+def a_move(page: Page) -> tuple[str, dict[str, Any]]:
+    labels = page.session.labels()
+    items = [int(i) for i in np.flatnonzero(labels != labels[0])[:4]]
+    body = {"annotator": "ann", "key": page.key(), "act": "move", "items": items, "to": 0}
+    return "arrange", body
+
+
+def several_aside(page: Page) -> tuple[str, dict[str, Any]]:
+    there = [i for i in range(len(page.truth)) if i not in page.session.state.bad]
+    return "arrange", {"annotator": "ann", "key": page.key(), "act": "aside", "items": there[-2:]}
+
+
+def an_answer_kept(page: Page) -> tuple[str, dict[str, Any]]:
+    assert page.post(*an_answer(page)).status_code == 200
+    return "keep", {"annotator": "ann", "key": page.key(), "seqs": [page.session.seq]}
+
+
 ACTS = [
     an_answer,
     a_second_opinion,
@@ -170,4 +186,7 @@ ACTS = [
     a_redo,
     a_decision,
     a_decision_back,
+    a_move,
+    several_aside,
+    an_answer_kept,
 ]

@@ -226,8 +226,8 @@ class _Person:
         """Choose from a strip."""
         item, options = question["item"]["item"], [o["item"] for o in question["others"]]
         truth = self.robot.truth
-        own = next((o for o in options if truth[o] == truth[item]), None)
-        body = {"item": item, "options": options, "choice": own, "seq": question["seq"]}
+        own = [o for o in options if truth[o] == truth[item]][:1]
+        body = {"item": item, "options": options, "marked": own, "seq": question["seq"]}
         self.act("strip", "/api/choices", {**body, "shape": "pair"})
 
     def skip(self) -> None:

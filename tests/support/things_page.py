@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from labelling import LabelServer
+from superpac.data.cuts import Cut
 from superpac.data.dataset import Dataset
 from superpac.data.sound_files import Sound, as_wav
 from superpac.data.things import read_things
@@ -63,9 +65,17 @@ def make_things(folder: Path, kind: str) -> Path:
         else:
             image = Image.new("RGB", (1500 + 10 * n, 1000), "white")
             pen = ImageDraw.Draw(image)
-            pen.ellipse([300, 200, 900 + 10 * n, 800], fill=COLOURS[group])
+            if kind == "face":
+                pen.ellipse(_box(n), fill=COLOURS[group])
+            else:
+                pen.ellipse([300, 200, 900 + 10 * n, 800], fill=COLOURS[group])
             image.save(place / f"{n:03d}.jpg")
     return place
+
+
+def _box(n: int) -> tuple[int, int, int, int]:
+    """Where in its photo a face is: left, top, right, bottom."""
+    return 200 + 20 * n, 300, 400 + 20 * n, 540
 
 
 def vectors() -> np.ndarray:
@@ -80,6 +90,12 @@ def make_dataset(folder: Path, kind: str) -> Dataset:
     if not path.exists():
         make_things(folder, kind)
     things = read_things(path, labels="about") if kind == "text" else read_things(path)
+    if kind == "face":
+        cuts = []
+        for n, file in enumerate(things.paths or ()):
+            left, top, right, bottom = _box(n)
+            cuts.append(Cut(file, (1500 + 10 * n, 1000), (left, top, right - left, bottom - top)))
+        things = replace(things, cuts=tuple(cuts))
     return things.dataset(vectors(), "made for tests")
 
 

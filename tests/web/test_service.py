@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 import zipfile
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,10 +58,10 @@ def test_a_strip_is_logged_as_its_pairs_and_undone_as_one(server, client, truth)
     assert 2 <= len(q["others"]) <= 9
     options = [o["item"] for o in q["others"]]
     item = q["item"]["item"]
-    right = next((o for o in options if truth[o] == truth[item]), None)
+    right = [o for o in options if truth[o] == truth[item]]
     before = len(server.events())
     body = {"annotator": "stripper", "key": key("strip"), "item": item, "options": options}
-    body |= {"choice": right, "seq": q["seq"], "shape": "strip"}
+    body |= {"marked": right, "seq": q["seq"], "shape": "strip"}
     reply = client.post("/api/choices", json=body)
     assert reply.status_code == 200, reply.text
     new = server.events()[before:]
@@ -71,11 +72,36 @@ def test_a_strip_is_logged_as_its_pairs_and_undone_as_one(server, client, truth)
         assert event.body["answer"] == ("same" if truth[i] == truth[j] else "different")
     again = client.post("/api/choices", json=body).json()
     assert again["receipts"] == reply.json()["receipts"]
+    other = [] if right else options[:1]
+    assert client.post("/api/choices", json={**body, "marked": other}).status_code == 409
     assert len(server.events()) == before + len(new)
     undone = client.post("/api/undo", json={"annotator": "stripper", "key": key("undo")})
     assert undone.status_code == 200
     taken = [e.body["seq"] for e in server.events() if e.kind == "retract"]
     assert taken[-len(new) :] == [e.seq for e in new]
+
+
+def test_what_is_not_chosen_from_a_strip_was_not_asked(server, client, truth):
+    robot = Robot(client, truth, "chooser")
+    for _ in range(20):
+        q = robot.ask("strip")
+        if q["shape"] == "strip":
+            break
+        robot.answer()
+    item, options = q["item"]["item"], [o["item"] for o in q["others"]]
+    body = {"annotator": "chooser", "item": item, "options": options, "seq": q["seq"]}
+    before = len(server.events())
+    for wrong in ([options[0], options[0]], [item], [10**6]):
+        reply = client.post("/api/choices", json={**body, "key": key("w"), "marked": wrong})
+        assert reply.status_code == 422, reply.text
+    assert len(server.events()) == before
+    reply = client.post("/api/choices", json={**body, "key": key("one"), "marked": options[:1]})
+    assert reply.status_code == 200, reply.text
+    said = [(e.body["i"], e.body["j"], e.body["answer"]) for e in server.events()[before:]]
+    assert said == [(item, options[0], "same")]
+    stale = client.post("/api/choices", json={**body, "key": key("late"), "marked": []})
+    assert stale.status_code == 409
+    client.post("/api/undo", json={"annotator": "chooser", "key": key("undo")})
 
 
 def test_who_changes_to_strips_sees_the_same_item_beside_groups(tmp_path):
@@ -113,7 +139,25 @@ def test_clusters_are_sorted_and_mark_what_is_certain(client, truth):
         assert cluster["certain"] == sum(marks)
     one = found["clusters"][0]
     part = client.get(f"/api/clusters/{one['cluster']}?offset=2&limit=3").json()
-    assert part == one["items"][2:5]
+    assert part["items"] == one["items"][2:5]
+    assert part["size"] == one["size"]
+    assert part["version"] == found["version"]
+
+
+def test_no_page_of_a_wall_is_lost_in_either_order(client):
+    for order in ("sure", "unsure"):
+        found = client.get(f"/api/clusters?limit=0&order={order}").json()
+        one = found["clusters"][0]
+        assert one["items"] == []
+        seen = []
+        for offset in range(0, one["size"], 7):
+            where = f"/api/clusters/{one['cluster']}?offset={offset}&limit=7&order={order}"
+            seen += [e["item"] for e in client.get(where).json()["items"]]
+        assert len(seen) == len(set(seen)) == one["size"]
+        if order == "sure":
+            first = seen
+    assert sorted(seen) == sorted(first)
+    assert seen != first
 
 
 def test_an_item_shows_its_rivals_and_can_be_asked_about(client, truth):
@@ -291,3 +335,96 @@ def test_running_it_again_goes_on_where_it_stopped(tmp_path):
         assert client.get("/api/progress").json()["questions"] == 3
     server.stop()
     assert len(load(str(data))) == 200
+
+
+def a_sheet(robot: Robot, form: str) -> dict[str, Any]:
+    """Answer until a question of a form comes."""
+    for _ in range(60):
+        q = robot.ask(form)
+        if q["shape"] == form:
+            return q
+        assert q["shape"] in ("pair", "second"), "what cannot be had in a form is asked as a pair"
+        robot.answer()
+    raise AssertionError(f"no {form} came")
+
+
+def marks(truth: np.ndarray, q: dict[str, Any]) -> dict[str, Any]:
+    """What somebody marks who knows."""
+    item, options = q["item"]["item"], [o["item"] for o in q["others"]]
+    marked = [o for o in options if (truth[o] == truth[item]) == (q["shape"] == "board")]
+    return {
+        "form": q["shape"],
+        "item": item,
+        "options": options,
+        "marked": marked,
+        "seq": q["seq"],
+        "elapsed_ms": 4000,
+    }
+
+
+@pytest.mark.parametrize("form", ["wall", "board"])
+def test_walls_and_boards_are_logged_as_their_pairs(tmp_path, form):
+    server = LabelServer(tmp_path, digits_file(tmp_path, classes=5, per_class=60)).wait_ready()
+    try:
+        truth = server.truth
+        with server.client() as client:
+            ann = Robot(client, truth, "ann")
+            q = a_sheet(ann, form)
+            assert ann.ask(form) == q, "the same until it is answered"
+            body = {"annotator": "ann", "key": key(form), "shape": form, **marks(truth, q)}
+            before = len(server.events())
+
+            bob = Robot(client, truth, "bob")
+            theirs = bob.ask("best")
+            placed = {theirs["item"]["item"]}
+            if theirs["shape"] == "wall":
+                placed = {o["item"] for o in theirs["others"]}
+            assert placed.isdisjoint(body["options"]), "two people are not asked about one item"
+
+            for wrong in ({"form": "strip"}, {"seq": q["seq"] + 1}):
+                stale = client.post("/api/choices", json={**body, "key": key("stale"), **wrong})
+                assert stale.status_code == 409, stale.text
+                assert stale.json()["question"] is not None
+            assert len(server.events()) == before
+            reply = client.post("/api/choices", json=body)
+            assert reply.status_code == 200, reply.text
+            new = server.events()[before:]
+            assert 0 < len(new) <= len(body["options"])
+            assert len({e.body["group"] for e in new}) == 1
+            assert new[0].body["why"]["form"] == form
+            for event in new:
+                i, j = event.body["i"], event.body["j"]
+                assert body["item"] in (i, j)
+                assert event.body["answer"] == ("same" if truth[i] == truth[j] else "different")
+            again = client.post("/api/choices", json=body).json()
+            assert again["receipts"] == reply.json()["receipts"]
+            late = client.post("/api/choices", json={**body, "key": key("late")})
+            assert late.status_code == 409
+            assert len(server.events()) == before + len(new)
+            client.post("/api/undo", json={"annotator": "ann", "key": key("undo")})
+            taken = [e.body["seq"] for e in server.events()[before:] if e.kind == "retract"]
+            assert taken == [e.seq for e in new], "one undo takes the whole act back"
+    finally:
+        server.stop()
+
+
+def test_a_wall_that_is_skipped_does_not_come_back_at_once(tmp_path):
+    server = LabelServer(tmp_path, digits_file(tmp_path, classes=5, per_class=60)).wait_ready()
+    try:
+        with server.client() as client:
+            ann = Robot(client, server.truth, "ann")
+            q = a_sheet(ann, "wall")
+            body = {"annotator": "ann", "key": key("skip"), "shape": "wall", "seq": q["seq"]}
+            pair = {"i": q["item"]["item"], "j": q["others"][0]["item"]}
+            before = len(server.events())
+            for _ in range(2):
+                reply = client.post("/api/skips", json={**body, **pair})
+                assert reply.status_code == 200, reply.text
+            skipped = [e for e in server.events()[before:] if e.kind == "skip"]
+            assert len(skipped) == len(q["others"])
+            shown = {o["item"] for o in q["others"]}
+            following = ann.ask("wall")
+            if following["shape"] == "wall" and following["item"] == q["item"]:
+                assert shown.isdisjoint(o["item"] for o in following["others"])
+    finally:
+        server.stop()

@@ -8,6 +8,7 @@ from PIL import Image
 
 from superpac.cache import DiskCache
 from superpac.data import Dataset
+from superpac.data.cuts import Cut
 from superpac.web import thumbnails
 from superpac.web.thumbnails import FULL, SMALL, Pictures, picture_kind
 
@@ -93,3 +94,21 @@ def test_only_the_last_ones_stay_in_memory(monkeypatch):
     for n in range(4):
         pictures.draw(n, SMALL)
     assert [pictures.held(n, SMALL) is not None for n in range(4)] == [False, False, True, True]
+
+
+def test_the_photo_behind_a_part_is_kept_apart_from_the_part(photos, tmp_path):
+    cuts = tuple(Cut(path, (1400, 1100), (100, 100, 200, 200)) for path in photos.paths)
+    pictures = Pictures(Dataset(np.eye(3), cuts=cuts), DiskCache(tmp_path / "cache"))
+    sizes = {}
+    for behind in (False, True):
+        for size in (SMALL, 320):
+            with Image.open(io.BytesIO(pictures.draw(0, size, behind))) as drawn:
+                sizes[behind, size] = drawn.size
+                assert not drawn.getexif()
+            assert pictures.held(0, size, behind) is not None
+    assert sizes[False, SMALL] == (96, 96)
+    assert sizes[True, SMALL][1] < 96 == sizes[True, SMALL][0]
+    assert sizes[True, 320][1] < 320 == sizes[True, 320][0]
+    pictures.save()
+    again = Pictures(Dataset(np.eye(3), cuts=cuts), DiskCache(tmp_path / "cache"))
+    assert again.draw(0, SMALL) == pictures.draw(0, SMALL)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from labelling import LabelServer, Robot, digits_file
+from labelling import LabelServer, Robot, digits_file, wait_for_question
 from superpac.store import open_store
 
 
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_taken_back_on_the_page(server, client, page):
     seqs = contradiction(client, truth)
     client.get("/api/labels")
     page.goto(server.url)
-    page.wait_for_selector("#ask:not([hidden]) #stage .card", timeout=90_000)
+    wait_for_question(page)
     page.wait_for_selector("#wrongs:not([hidden])")
     page.click("nav a[data-view=history]")
     page.wait_for_selector("#suspects .suspect")

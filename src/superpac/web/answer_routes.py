@@ -14,15 +14,17 @@ from starlette.concurrency import run_in_threadpool
 from superpac.errors import InputError, SuperpacError
 from superpac.session.questions import Receipt
 from superpac.session.spec import Spec
-from superpac.web import page_views, schemas, second_opinions
+from superpac.session.workbench import Arranged
+from superpac.web import group_views, page_views, schemas, second_opinions
+from superpac.web.context import Context
 from superpac.web.open_questions import OpenQuestion, StaleError
 from superpac.web.service import LabelService, Next
 from superpac.web.view_routes import session_out
 from superpac.web.workspace import Workspace
 
 
-def _card(service: LabelService, item: int) -> schemas.Card:
-    return schemas.Card(**page_views.card(service.data, item))
+def _card(service: LabelService, item: int, context: dict[str, Any]) -> schemas.Card:
+    return schemas.Card(**page_views.card(service.data, item), **context)
 
 
 def _question(service: LabelService, asked: OpenQuestion | None) -> schemas.Question | None:
@@ -32,10 +34,13 @@ def _question(service: LabelService, asked: OpenQuestion | None) -> schemas.Ques
     if asked.shape == "strip":
         first = reason.split(";")[0].rstrip(".")
         reason = f"{first}; beside it are the groups it may belong to, nearest first."
+    context, item = Context(service), asked.item
+    to_place = asked.shape in ("pair", "strip")  # in a wall or a board it stands for its group
+    own = context.placed(item, asked.others) if to_place else context.face(item)
     return schemas.Question(
         shape=asked.shape,  # type: ignore[arg-type]
-        item=_card(service, asked.item),
-        others=[_card(service, other) for other in asked.others],
+        item=_card(service, item, own),
+        others=[_card(service, other, context.standing(other, item)) for other in asked.others],
         seq=asked.seq,
         reason=reason,
         numbers=asked.numbers,
@@ -45,6 +50,16 @@ def _question(service: LabelService, asked: OpenQuestion | None) -> schemas.Ques
 
 def _receipt(receipt: Receipt) -> schemas.ReceiptOut:
     return schemas.ReceiptOut(seq=receipt.seq, hash=receipt.hash, recorded=receipt.recorded)
+
+
+def _arranged(done: Arranged, words: str) -> schemas.ArrangedOut:
+    return schemas.ArrangedOut(
+        receipts=[_receipt(r) for r in done.receipts],
+        message=words,
+        answers=done.answers,
+        taken_back=done.taken_back,
+        disputed=done.disputed,
+    )
 
 
 def _then(
@@ -57,6 +72,7 @@ def _then(
         receipts=given,
         question=_question(service, found.question),
         finished=found.finished,
+        reached=page_views.goal_reached(service),
         stopped=service.stopped,
         message=message,
     )
@@ -113,6 +129,7 @@ def _asking(app: APIRouter, workspace: Workspace) -> None:
         return schemas.Asking(
             question=_question(service, found.question),
             finished=found.finished,
+            reached=page_views.goal_reached(service),
             stopped=service.stopped,
         )
 
@@ -123,6 +140,7 @@ def _asking(app: APIRouter, workspace: Workspace) -> None:
         return schemas.Asking(
             question=_question(service, service.current(annotator)),
             finished=False,
+            reached=page_views.goal_reached(service),
             stopped=service.stopped,
         )
 
@@ -145,14 +163,15 @@ def _asking(app: APIRouter, workspace: Workspace) -> None:
 
     @app.post("/api/choices", response_model=schemas.Taken)
     def choose(given: schemas.Choice) -> Any:
-        """Record which exemplar an item belongs to (null: none of them)."""
+        """Record what was marked, as the pairs that it answers."""
         service = workspace.service
         try:
             receipts = service.choose(
                 given.annotator,
                 given.item,
                 tuple(given.options),
-                given.choice,
+                tuple(given.marked),
+                form=given.form,
                 seq=given.seq,
                 key=given.key,
                 elapsed_ms=given.elapsed_ms,
@@ -208,14 +227,46 @@ def _changing(app: APIRouter, workspace: Workspace) -> None:
     @app.post("/api/names", response_model=schemas.Taken)
     def name(given: schemas.Naming) -> Any:
         """Name the cluster that an item is in."""
+        workspace.check_editor(given.annotator)
         session = workspace.service.session
         return done(
             given,
             "pair",
             lambda: session.rename(
-                given.name, item=given.item, annotator=given.annotator, key=given.key
+                given.name.strip(), item=given.item, annotator=given.annotator, key=given.key
             ),
         )
+
+    @app.post("/api/arrange", response_model=schemas.ArrangedOut)
+    def arrange(given: schemas.Arrange) -> Any:
+        """Move, merge, split, join, exclude or set aside items: one act, one undo."""
+        if given.name is not None or given.act == "merge":
+            workspace.check_editor(given.annotator)
+        service = workspace.service
+        service.model()
+        found = service.act(
+            given.annotator,
+            lambda: service.session.arrange(
+                given.act,
+                given.items,
+                to=given.to,
+                name=given.name,
+                annotator=given.annotator,
+                key=given.key,
+            ),
+        )
+        words = group_views.told(service, given.act, given.items, given.to, found)
+        return _arranged(found, words)
+
+    @app.post("/api/keep", response_model=schemas.ArrangedOut)
+    def keep(given: schemas.Keep) -> Any:
+        """Say again what answers in doubt said: one act, one undo."""
+        service = workspace.service
+        found = service.act(
+            given.annotator,
+            lambda: service.session.keep(given.seqs, annotator=given.annotator, key=given.key),
+        )
+        return _arranged(found, f"Kept #{', #'.join(map(str, given.seqs))}.")
 
     @app.post("/api/undo", response_model=schemas.Taken)
     def undo(given: schemas.Back) -> Any:
@@ -285,12 +336,8 @@ def _undone(
     last = service.session.history.event(seqs[0])
     if words == "Took back" and last.kind in ("answer", "skip") and "group" not in last.body:
         # the person sees again what they take back
-        pair = last.body["i"], last.body["j"]
-        if service.session.may_ask(*pair):
-            try:
-                service.ask(given.annotator, given.shape, *pair)
-            except SuperpacError:
-                service.drop(given.annotator)
-    told = f"{words} #{', #'.join(map(str, seqs))}. {page_views.effect(service, seqs)}".strip()
+        service.ask_again(given.annotator, (last.body["i"], last.body["j"]), given.shape)
+    what = group_views.numbered(service, seqs)
+    told = f"{words} {what}. {page_views.effect(service, seqs)}".strip()
     receipts = [Receipt(e.seq, e.hash) for e in service.session.events_under(given.key)]
     return _then(service, given.annotator, given.shape, receipts, told)

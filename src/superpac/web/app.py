@@ -166,6 +166,8 @@ def _page(app: FastAPI, workspace: Workspace) -> None:
             stamp=stamp,
             modules=modules,
             version=version("superpac"),
+            instructions=workspace.instructions,
+            instructions_mark=sha256(workspace.instructions.encode()).hexdigest()[:16],
         )
 
     # The stamp is a folder of the address and not a query, so that a module's relative imports
@@ -195,14 +197,16 @@ def _media(app: FastAPI, workspace: Workspace) -> None:
             }
         },
     )
-    async def picture(item: int, size: Annotated[int, Query()] = 320) -> Response:
-        """Picture of an item."""
+    async def picture(
+        item: int, size: Annotated[int, Query()] = 320, behind: bool = False
+    ) -> Response:
+        """Picture of an item, or the photo that it is a part of."""
         if size not in SIZES:
             raise InputError(f"size must be one of {', '.join(map(str, SIZES))}; got {size}.")
         check(item)
-        found = workspace.pictures.held(item, size)
+        found = workspace.pictures.held(item, size, behind)
         if found is None:
-            found = await in_looking_threads(workspace.pictures.draw)(item, size)
+            found = await in_looking_threads(workspace.pictures.draw)(item, size, behind)
         return Response(found, media_type=picture_kind(found), headers={"cache-control": KEEP})
 
     @app.get(

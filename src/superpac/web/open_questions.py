@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
+from superpac.answers.forms import BOARD, MOST, PAIR, STRIP, WALL
 from superpac.answers.links import Pair, ordered
 from superpac.answers.log import Log
 from superpac.errors import ConflictError
 from superpac.session.answer_book import AnswerBook
 
+BEST = "best"  # a wish: the form that mends most per second of a person's time
 LEASE = 120.0  # seconds a pair stays with a person who says nothing
 
 
@@ -23,8 +25,9 @@ class OpenQuestion:
 
     Attributes
     ----------
-    shape : {"pair", "strip", "second"}
-        Two items; one item against exemplars; a pair that somebody else has answered.
+    shape : {"pair", "strip", "wall", "board", "second"}
+        Two items; one item against exemplars; items, or groups, beside one that stands for its
+        group; a pair that somebody else has answered.
     item, other : int
         The item to be placed and what the strategy compares it with.
     seq : int
@@ -34,13 +37,18 @@ class OpenQuestion:
     numbers : dict
         The figures behind it.
     exemplars : tuple of int
-        Clear members of the groups that the item may belong to, for a strip.
+        Clear members of the groups that the item may belong to, for a strip; what is shown on a
+        wall or a board.
     first : int or None
         The first person's answer, for a second opinion.
     late : bool
         Whether the strategy ranked it before the last answers were taken in.
     confirm : bool
         Whether a "same" counts only once a second answer agrees.
+    confirmed : frozenset of int
+        The same for those that are shown on a board.
+    wish : str
+        The form that the person had asked for.
     """
 
     shape: str
@@ -53,6 +61,8 @@ class OpenQuestion:
     first: int | None = None
     late: bool = False
     confirm: bool = False
+    confirmed: frozenset[int] = frozenset()
+    wish: str = PAIR
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -62,7 +72,19 @@ class OpenQuestion:
     @property
     def others(self) -> tuple[int, ...]:
         """What the item is shown beside."""
-        return self.exemplars if self.shape == "strip" else (self.other,)
+        return self.exemplars if self.shape in MOST else (self.other,)
+
+    @property
+    def large(self) -> bool:
+        """Whether it is a wall or a board."""
+        return self.shape in (WALL, BOARD)
+
+    @property
+    def placing(self) -> frozenset[int]:
+        """Items that an answer will place or join: nobody else is asked about them meanwhile."""
+        if self.shape == WALL:
+            return frozenset(self.others)
+        return frozenset((self.item, *self.others) if self.shape == BOARD else (self.item,))
 
     def pairs(self) -> set[Pair]:
         """Pairs that it asks about, the smaller item first."""
@@ -70,33 +92,25 @@ class OpenQuestion:
 
     def shaped(self, shape: str) -> OpenQuestion:
         """Same question in the shape that is wanted, where it can be put that way."""
-        if self.shape == "second":
-            return self
-        choice = shape == "strip" and len(self.exemplars) > 1
-        return replace(self, shape="strip" if choice else "pair")
+        if self.shape == "second" or self.large or shape == BEST:
+            return replace(self, wish=shape)
+        choice = shape == STRIP and len(self.exemplars) > 1
+        return replace(self, shape=STRIP if choice else PAIR, wish=shape)
+
+    def serves(self, shape: str) -> bool:
+        """Whether it may stay before a person who wants to be asked in a shape."""
+        return self.wish == shape or {self.wish, shape} <= {PAIR, STRIP}
 
     def alive(self, book: AnswerBook) -> bool:
         """Whether it is still worth an answer: nobody has given it, and nothing implies it."""
         if self.shape == "second":
             return self.first not in book.history.retracted
-        if not all(book.may_ask(self.item, other) for other in self.others):
+        askable = [book.may_ask(self.item, other) for other in self.others]
+        if self.large:  # what others have said of some of it is left out when it is answered
+            return any(askable)
+        if not all(askable):
             return False
         return not (book.weighs_answers and book.answered_since(self.pairs(), self.seq))
-
-
-def strip_pairs(
-    item: int, options: tuple[int, ...], choice: int | None
-) -> list[tuple[int, int, str]]:
-    """Pairs that a choice from a strip answers, as if they had been asked one by one.
-
-    Examples
-    --------
-    >>> strip_pairs(7, (1, 2, 3), 2)
-    [(7, 1, 'different'), (7, 2, 'same'), (7, 3, 'different')]
-    >>> strip_pairs(7, (1, 2), None)
-    [(7, 1, 'different'), (7, 2, 'different')]
-    """
-    return [(item, o, "same" if o == choice else "different") for o in options]
 
 
 class OpenQuestions:
@@ -155,7 +169,7 @@ class OpenQuestions:
             if until < now:
                 del self._held[name]
             elif name != annotator:
-                items.add(question.item)
+                items |= question.placing
         if self._shared:
             here = {_lessee(name) for name in (*self._held, annotator)}
             for lease in self._log.leases():

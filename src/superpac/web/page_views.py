@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers.acts import SECOND, WITHDRAWN
+from superpac.answers.acts import SECOND, WITHDRAWN, named
+from superpac.answers.consistent_labels import tied
 from superpac.answers.history import UNDOABLE
 from superpac.answers.links import describe
 from superpac.answers.reliability import Reliability
 from superpac.data import Dataset
-from superpac.errors import InputError, NotReadyError
+from superpac.errors import InputError
+from superpac.session.error_curve import ErrorPoint, error_curve, questions_left
 from superpac.session.exports import cluster_names
+from superpac.session.progress import pace
 from superpac.session.suspects import find_suspects
+from superpac.web.group_views import newcomers
 from superpac.web.second_opinions import withdrawn_opinions
 from superpac.web.service import LabelService
 from superpac.web.worker import Model
@@ -22,6 +26,7 @@ from superpac.web.worker import Model
 ROWS = 60  # of a table that are shown
 LETTERS = 20_000  # of a text that are shown
 BRIEF = 140  # letters of an item in a list
+CURVE = 150  # points of the error's curve that are sent
 
 
 def _model(service: LabelService) -> Model:
@@ -38,7 +43,39 @@ def card(data: Dataset, item: int) -> dict[str, Any]:
         "id": str(data.ids[item]),
         "rows": data.describe(item)[:ROWS] if data.kind == "table" else [],
         "text": text if len(text) <= LETTERS else text[:LETTERS] + "…",
+        "behind": data.cuts is not None and not data.cuts[item].whole,
     }
+
+
+def scales(data: Dataset) -> list[tuple[float, float] | None]:
+    """Smallest and largest number of each column that a table shows; None where it has words.
+
+    Examples
+    --------
+    >>> from superpac.data import Dataset
+    >>> scales(Dataset([[1.5, 2], [3, 2]], columns=("width", "height")))
+    [(1.5, 3.0), (2.0, 2.0)]
+    """
+    if data.kind != "table":
+        return []
+    if data.rows is None:
+        values = np.asarray(data.X if data.shown is None else data.shown, dtype=np.float64)
+        return [_scale(column) for column in values.T[:ROWS]]
+    return [_scale_of_cells(cells) for cells in list(zip(*data.rows, strict=True))[:ROWS]]
+
+
+def _scale(values: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Smallest and largest of the values; None where there are none."""
+    inside = values[np.isfinite(values)]
+    return (float(inside.min()), float(inside.max())) if inside.size else None
+
+
+def _scale_of_cells(cells: tuple[str, ...]) -> tuple[float, float] | None:
+    """Smallest and largest of the numbers among cells; None where one is something else."""
+    try:
+        return _scale(np.array([float(cell) for cell in cells if cell.strip()]))
+    except ValueError:
+        return None
 
 
 def brief(data: Dataset, item: int) -> str:
@@ -57,75 +94,6 @@ def brief(data: Dataset, item: int) -> str:
     return words if len(words) <= BRIEF else words[: BRIEF - 1] + "…"
 
 
-def _surest_first(
-    items: NDArray[np.intp], model: Model, certain: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    return items[np.lexsort((items, -model.margins[items], ~certain[items]))]
-
-
-def clusters(service: LabelService, limit: int) -> dict[str, Any]:
-    """Every cluster, the largest first, with its items from surest to least sure.
-
-    Parameters
-    ----------
-    service : LabelService
-        The session.
-    limit : int
-        Items shown per cluster: the surest half and the least sure half.
-
-    Returns
-    -------
-    dict
-    """
-    model = _model(service)
-    labels, certain = service.session.labels(), service.session.state.settled
-    names = cluster_names(service.session, labels)
-    bad = service.session.state.bad
-    found = []
-    for c in np.argsort(-np.bincount(labels), kind="stable"):
-        members = np.array(
-            [i for i in np.flatnonzero(labels == c) if int(i) not in bad], dtype=np.intp
-        )
-        if members.size == 0:
-            continue
-        order = _surest_first(members, model, certain)
-        shown = (
-            order if order.size <= limit else np.r_[order[: -(-limit // 2)], order[-(limit // 2) :]]
-        )
-        found.append(
-            {
-                "cluster": int(c),
-                "name": names.get(int(c), ""),
-                "size": int(members.size),
-                "certain": int(certain[members].sum()),
-                "items": [
-                    {"item": int(i), "certain": bool(certain[i]), "sure": _sure(model, int(i))}
-                    for i in shown
-                ],
-            }
-        )
-    return {
-        "clusters": found,
-        "set_aside": sorted(int(i) for i in bad),
-        "seq": service.session.seq,
-        "fresh": model.key == service.session.seq,
-    }
-
-
-def wall(service: LabelService, cluster: int, offset: int, limit: int) -> list[dict[str, Any]]:
-    """Part of one cluster, surest first."""
-    model = _model(service)
-    labels, certain = service.session.labels(), service.session.state.settled
-    bad = service.session.state.bad
-    members = np.array(
-        [i for i in np.flatnonzero(labels == cluster) if int(i) not in bad], dtype=np.intp
-    )
-    order = _surest_first(members, model, certain)[offset : offset + limit]
-    return [
-        {"item": int(i), "certain": bool(certain[i]), "sure": _sure(model, int(i))} for i in order
-    ]
-
-
 def _sure(model: Model, item: int) -> float:
     return round(float(np.clip(model.margins[item], 0.0, 1.0)), 4)
 
@@ -139,7 +107,8 @@ def item_view(service: LabelService, item: int) -> dict[str, Any]:
         raise InputError(
             f"There is no item {item}; items are numbered 0 to {len(service.data) - 1}."
         )
-    labels, certain = session.labels(), service.session.state.settled
+    labels = session.labels()
+    certain = tied(labels, known)
     names = cluster_names(session, labels)
     rivals = []
     own = int(labels[item])
@@ -178,31 +147,6 @@ def item_view(service: LabelService, item: int) -> dict[str, Any]:
     }
 
 
-def map_view(service: LabelService, limit: int = 20_000) -> dict[str, Any]:
-    """Two coordinates per item, in whole numbers from 0 to 1000, and its cluster."""
-    basis = service.models.basis
-    if basis is None:
-        raise NotReadyError("The first clustering is not ready yet; try again in a moment.")
-    _model(service)
-    flat = basis.flat.astype(np.float64)
-    low, high = flat.min(axis=0), flat.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    places = np.rint(1000 * (flat - low) / span).astype(int)
-    labels, certain = service.session.labels(), service.session.state.settled
-    shown = np.arange(len(labels))
-    if shown.size > limit:
-        rng = np.random.default_rng(0)
-        shown = np.sort(rng.choice(shown, limit, replace=False))
-    return {
-        "items": shown.tolist(),
-        "x": places[shown, 0].tolist(),
-        "y": places[shown, 1].tolist(),
-        "cluster": labels[shown].tolist(),
-        "certain": certain[shown].astype(int).tolist(),
-        "names": cluster_names(service.session, labels),
-    }
-
-
 def history_line(service: LabelService, seq: int) -> dict[str, Any]:
     """One event in words a person reads."""
     retracted = service.session.history.retracted
@@ -217,6 +161,8 @@ def history_line(service: LabelService, seq: int) -> dict[str, Any]:
     return {
         "seq": event.seq,
         "kind": kind,
+        "act": named(event),
+        "count": 1,
         "items": items,
         "ids": [str(service.data.ids[i]) for i in items],
         "answer": body.get("answer"),
@@ -235,19 +181,40 @@ def history(service: LabelService, before: int | None, limit: int) -> dict[str, 
     """Events from the newest to the oldest, a page at a time."""
     events = service.session.history.events
     end = len(events) if before is None else max(0, min(before - 1, len(events)))
-    start = max(0, end - limit)
-    withdrawn = withdrawn_opinions(list(events))
-    lines = []
-    for n in range(end, start, -1):
-        line = history_line(service, n)
+    withdrawn = withdrawn_opinions(events)
+    lines: list[dict[str, Any]] = []
+    history, n = service.session.history, end
+    while n > 0 and len(lines) < limit:
+        seqs = history.whole_act(events[n - 1]) if named(events[n - 1]) else [n]
+        line = history_line(service, seqs[0])
         line["taken_back"] |= n in withdrawn
+        if len(seqs) > 1:
+            line |= _of_act(service, seqs)
         lines.append(line)
+        n = seqs[0] - 1
+    start = n
     known = service.session.state.constraints
     return {
         "events": lines,
         "more": start > 0,
         "total": len(events),
         "conflicts": [{"seq": c.seq, "message": c.message} for c in known.conflicts[:50]],
+    }
+
+
+def _of_act(service: LabelService, seqs: list[int]) -> dict[str, Any]:
+    """What a line of history says of an act that wrote many events."""
+    history = service.session.history
+    events = [history.event(seq) for seq in seqs]
+    items = {i: None for e in events for i in (e.body.get("i"), e.body.get("j")) if i is not None}
+    stands = any(history.stands(event) for event in events)
+    shown = list(items)[:2]
+    return {
+        "items": shown,
+        "ids": [str(service.data.ids[i]) for i in shown],
+        "count": len(seqs),
+        "taken_back": not stands,
+        "undoable": stands,
     }
 
 
@@ -268,7 +235,7 @@ def effect(service: LabelService, seqs: list[int]) -> str:
     parts = []
     for seq in seqs:
         event = service.session.history.event(seq)
-        if event.kind != "answer":
+        if event.kind != "answer" or named(event):  # an act has too many pairs to tell them
             continue
         i, j = event.body["i"], event.body["j"]
         chain = service.session.state.constraints.explain(i, j)
@@ -280,25 +247,49 @@ def effect(service: LabelService, seqs: list[int]) -> str:
     return " ".join(parts[:3])
 
 
-def progress(service: LabelService) -> dict[str, Any]:
+def goal_reached(service: LabelService) -> bool:
+    """Whether the upper end of the estimate is at or below the goal, after all the answers."""
+    model = service.model()
+    left = model.error_left if model is not None and service.session.fresh else None
+    return left is not None and left["high"] <= service.until
+
+
+def progress(service: LabelService, annotator: str | None = None) -> dict[str, Any]:
     """Figures that mean something to the person who answers.
 
     Parameters
     ----------
     service : LabelService
         The session.
+    annotator : str, optional
+        Whose pace is wanted; everybody's by default.
 
     Returns
     -------
     dict
         As :meth:`superpac.session.session.Session.progress`, and ``annotators``, ``undo`` (whether
-        there is something to take back) and ``contradictions``.
+        there is something to take back), ``contradictions``, ``goal`` (share of wrong items at
+        which the work is finished), ``reached`` (whether the upper end of the estimate is there),
+        ``curve`` (the estimate after so many answers) and ``questions_left`` (None where the
+        curve does not tell).
     """
     service.model()
     session = service.session
+    found = session.progress()
+    own = [e for e in session.history.standing() if annotator in (None, e.annotator)]
+    curve, left = error_curve(session.history), found["error_left"]
+    if left is not None and session.fresh:
+        curve.append(ErrorPoint(found["questions"], **left))
+    step = -(-len(curve) // CURVE) or 1
     return {
-        **session.progress(),
+        **found,
+        "per_minute": pace(own),
+        "goal": service.until,
+        "reached": goal_reached(service),
+        "curve": [point.to_dict() for point in (*curve[:-1:step], *curve[-1:])],
+        "questions_left": questions_left(curve, service.until),
         "annotators": len({e.annotator for e in session.history.standing()}),
         "undo": bool(session.history.undoable()),
         "contradictions": len(session.state.constraints.conflicts),
+        "new": 0 if session.model is None else len(newcomers(service)),
     }

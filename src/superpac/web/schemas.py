@@ -22,7 +22,16 @@ PLAIN = r"^[^\x00-\x1f\x7f]*$"
 Name = Annotated[
     str, Field(max_length=80, pattern=PLAIN, description="Who is speaking; may be empty.")
 ]
-Shape = Annotated[Literal["pair", "strip"], Field(description="Two items, or one and a strip.")]
+Shape = Annotated[
+    Literal["pair", "strip", "wall", "board", "best"],
+    Field(
+        description="Two items; one beside groups; items or groups beside a group's face; "
+        "whichever mends most per second."
+    ),
+]
+Order = Annotated[
+    Literal["sure", "unsure"], Field(description="Surest first, or least sure first.")
+]
 Took = Annotated[int | None, Field(ge=0, le=86_400_000, description="Milliseconds it took.")]
 
 
@@ -59,11 +68,16 @@ class Answer(Act):
 
 
 class Choice(Act):
-    """Which of the exemplars an item belongs to."""
+    """What a person marked of that which an item was shown beside."""
 
     item: Item
-    options: list[Item] = Field(min_length=1, max_length=9)
-    choice: Item | None
+    form: Literal["strip", "wall", "board"] = "strip"
+    options: list[Item] = Field(min_length=1, max_length=24)
+    marked: list[Item] = Field(
+        max_length=24,
+        description="In a strip the groups that the item belongs to (empty: none of them), on a "
+        "wall the items that do not belong, on a board the groups that are one with the first.",
+    )
     seq: Seq
     elapsed_ms: Took = None
     shape: Shape = "strip"
@@ -94,10 +108,25 @@ class Back(Act):
 
 
 class Naming(Act):
-    """A name for the cluster that an item is in."""
+    """A name for the cluster that an item is in; an empty one takes its name away."""
 
     item: Item
-    name: str = Field(min_length=1, max_length=80, pattern=PLAIN)
+    name: str = Field(max_length=80, pattern=PLAIN)
+
+
+class Arrange(Act):
+    """An act on groups: what is done, to which items, and where to."""
+
+    act: Literal["move", "merge", "split", "join", "exclude", "aside", "back"]
+    items: list[Item] = Field(min_length=1, max_length=8000)
+    to: Item | None = Field(None, description="For a move, an item of the group to move to.")
+    name: str | None = Field(None, min_length=1, max_length=80, pattern=PLAIN)
+
+
+class Keep(Act):
+    """Answers in doubt that are right all the same."""
+
+    seqs: list[Seq] = Field(min_length=1, max_length=100)
 
 
 class Decision(Act):
@@ -120,19 +149,35 @@ class NewSession(BaseModel):
     name: str | None = Field(None, min_length=1, max_length=80, pattern=PLAIN)
 
 
+class Group(BaseModel):
+    """A cluster as people call it; numbers begin at 1."""
+
+    number: int
+    name: str
+    size: int
+
+
 class Card(BaseModel):
-    """An item as it is shown; `rows` are a table's columns and values, `text` are its words."""
+    """An item as it is shown; `rows` are a table's columns and values, `text` are its words.
+
+    Where there is more to see `behind` it, it is a part of a photo. `faces` are other members of
+    its `group`, the surest first; the card of the item that is to be placed has only those that
+    answers have joined with it.
+    """
 
     item: int
     id: str
     rows: list[tuple[str, str]] = []
     text: str = ""
+    behind: bool = False
+    group: Group | None = None
+    faces: list[int] = []
 
 
 class Question(BaseModel):
-    """What is asked: `item` against the one other, or against each of the strip."""
+    """What is asked: `item` against the one other, or against each of several."""
 
-    shape: Literal["pair", "strip", "second"]
+    shape: Literal["pair", "strip", "wall", "board", "second"]
     item: Card
     others: list[Card]
     seq: int
@@ -154,6 +199,7 @@ class Asking(BaseModel):
 
     question: Question | None
     finished: bool
+    reached: bool = Field(False, description="Whether the goal is reached with confidence.")
     stopped: str = Field("", description="Why nothing is computed any more, and what to do.")
 
 
@@ -162,6 +208,16 @@ class Taken(Asking):
 
     receipts: list[ReceiptOut]
     message: str = ""
+
+
+class ArrangedOut(BaseModel):
+    """Receipts of an act on groups, and what it did in a sentence."""
+
+    receipts: list[ReceiptOut]
+    message: str
+    answers: int
+    taken_back: int
+    disputed: int = Field(description="Answers that go against what others said.")
 
 
 class Problem(BaseModel):
@@ -181,6 +237,7 @@ class SessionOut(BaseModel):
     name: str
     data: str
     kind: str
+    question: str = Field(description="What is asked of two items, in words.")
     crisp: bool
     items: int
     spec: dict[str, Any]

@@ -10,10 +10,13 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
+import os
 import re
 import secrets
+from base64 import b64encode
 from collections.abc import Iterable
 from hashlib import sha256
+from html import escape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,14 +25,32 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from superpac.errors import InputError
 from superpac.system.atomic_files import atomic_write
 
+LOST = (
+    "<p>If you no longer see it: press Ctrl+C in that terminal and run the same "
+    "<code>superpac label</code> command again. It goes on where you stopped and prints the "
+    "address anew; nothing that was answered is lost.</p><p>If somebody else runs it, ask them for "
+    "the address.</p>"
+)
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 MAX_BODY = 64 << 10
 TOKEN_BYTES = 24
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
 
+# Whoever has no token gets no file either, so this page carries its few styles in itself.
+DOOR_STYLE = (
+    "body{margin:0;min-height:100vh;display:grid;place-items:center;background:#f7f7f5;"
+    "color:#1b1d22;font:17px/1.5 system-ui,sans-serif}main{max-width:34rem;margin:1rem;"
+    "padding:1.5rem 2rem;background:#fff;border:1px solid #dddfe3;border-radius:18px}"
+    "h1{font-size:1.4rem;margin:0 0 .6rem}p{margin:.6rem 0}"
+    "code{background:#eeeff1;padding:.1rem .35rem;border-radius:5px}"
+    "@media(prefers-color-scheme:dark){body{background:#14161a;color:#eceef2}"
+    "main{background:#1d2026;border-color:#343942}code{background:#2a2e35}}"
+)
+_STYLE_HASH = b64encode(sha256(DOOR_STYLE.encode()).digest()).decode()
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; "
-    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    f"default-src 'none'; script-src 'self'; style-src 'self' 'sha256-{_STYLE_HASH}'; "
+    "img-src 'self'; media-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'self'"
 )
 HEADERS = (
     (b"content-security-policy", CSP.encode()),
@@ -68,6 +89,41 @@ def read_token(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The token file {path} cannot be used ({error}).") from None
     return check_token(token)
+
+
+def kept_token(path: Path, *, renew: bool = False) -> str:
+    """Token that is kept by itself, so that an open page goes on after a restart.
+
+    Parameters
+    ----------
+    path : Path
+        Its file.
+    renew : bool
+        Whether to draw a new one, which ends all that the old one let in.
+
+    Returns
+    -------
+    str
+        Where nothing can be written, one that is not kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answers.sqlite3.token"
+    ...     first = kept_token(path)
+    ...     first == kept_token(path), first == kept_token(path, renew=True)
+    (True, False)
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if renew:
+            path.unlink(missing_ok=True)
+        if not path.exists() and not os.access(path.parent, os.W_OK):
+            return new_token()
+    except OSError:
+        return new_token()
+    return read_token(path)
 
 
 def check_token(token: str) -> str:
@@ -194,7 +250,7 @@ class Gate:
                 return
         if not self._knows(scope):
             words = "Open the address that the terminal printed; it carries the key to this page."
-            await _answer(guarded, scope, 401, words)
+            await _answer(guarded, scope, 401, words, LOST)
             return
         if scope["method"] not in ("GET", "HEAD"):
             body = await _body(receive)
@@ -311,16 +367,19 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def _answer(send: Send, scope: Scope, status: int, words: str) -> None:
+async def _answer(send: Send, scope: Scope, status: int, words: str, more: str = "") -> None:
     accept = (_one(scope, b"accept") or b"").lower()
     if b"text/html" in accept:
         # A link in another page does not carry the cookie; a second step from here does.
         again = scope["path"] == "/" and _one(scope, b"sec-fetch-site") == b"cross-site"
         step = '<meta http-equiv="refresh" content="0;url=/">' if again else ""
+        title = "This page needs its key" if status == 401 else "This cannot be shown"
         content = (
-            f'<!doctype html><html lang="en"><meta charset="utf-8">{step}'
-            '<meta name="viewport" content="width=device-width">'
-            f"<title>superpac</title><h1>superpac</h1><p>{words}</p></html>"
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8">{step}'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<meta name="color-scheme" content="light dark">'
+            f"<title>{title} · superpac</title><style>{DOOR_STYLE}</style></head>"
+            f"<body><main><h1>{title}</h1><p>{escape(words)}</p>{more}</main></body></html>"
         ).encode()
         kind = b"text/html; charset=utf-8"
     else:

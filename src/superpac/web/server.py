@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import socket
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -121,6 +123,7 @@ def serve(
         backlog=step,
     )
     quieten()
+    _hush_tracker()
     shown = f"[{name}]" if ":" in name else name
     address = f"http://{shown}:{port}/?token={token}"
     server = _Server(config, workspace)
@@ -129,6 +132,16 @@ def serve(
         server.run(sockets=[sock])
     if server.lost is not None:
         raise server.lost
+
+
+def _hush_tracker() -> None:
+    """Keep Python's own helper process from warning of what the computing process left when ended.
+
+    It removes that by itself. It is started with the first process, and reads this then.
+    """
+    told = os.environ.get("PYTHONWARNINGS")
+    quiet = "ignore:resource_tracker:UserWarning"
+    os.environ["PYTHONWARNINGS"] = f"{told},{quiet}" if told else quiet
 
 
 class _Server(uvicorn.Server):
@@ -171,6 +184,7 @@ def _orderly_end(server: uvicorn.Server) -> Iterator[None]:
 
     def end(number: int, frame: FrameType | None) -> None:
         # uvicorn puts its own handler before this one, and sends the signal on when it has ended
+        warnings.simplefilter("ignore")  # such as that its work was never begun
         sys.exit(128 + number)
 
     saved = {signal.SIGTERM: signal.signal(signal.SIGTERM, end)}

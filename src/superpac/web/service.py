@@ -6,29 +6,45 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from superpac.answers import acts
 from superpac.answers.events import Draft
-from superpac.answers.links import Link
+from superpac.answers.forms import BOARD, MOST, PAIR, STRIP, WALL, pairs_answered
+from superpac.answers.links import Link, Pair, ordered
 from superpac.answers.log import Log
 from superpac.data import Dataset
 from superpac.errors import ConflictError, InputError, NotReadyError
+from superpac.session.error_curve import LEFT
 from superpac.session.questions import NOT_RECORDED, Receipt
 from superpac.store import Store
 from superpac.strategies import Proposal
+from superpac.strategies.forms import FormProposal
 from superpac.web.model_cache import HUNG, ModelCache, Preparing
-from superpac.web.open_questions import OpenQuestion, OpenQuestions, StaleError, strip_pairs
+from superpac.web.open_questions import BEST, OpenQuestion, OpenQuestions, StaleError
 from superpac.web.page_session import PageSession
 from superpac.web.second_opinions import choose_second, opine
-from superpac.web.worker import STRIP, Job, Model
+from superpac.web.worker import Job, Model
 
 PATIENCE = 0.4  # seconds a person waits for the new model before the next-ranked question is asked
 CHOSEN = 5.0  # seconds a person waits for a question about an item of their own choice
 SETTLE = 6.0  # seconds that clusters are waited for: less than a server has when told to end
+GOAL = 0.01  # share of items in a wrong cluster at which the work is finished
+KEPT = 500  # answered questions that an undo brings back as they were asked
 FEW = 5  # people for whom an answer waits at all: all others wait meanwhile
 SPARE = 12  # questions ranked beyond those of the people: some seconds without a new model
+
+
+def asked_of(data: Dataset) -> str:
+    """What is asked of two items of a data set, in words.
+
+    Examples
+    --------
+    >>> asked_of(Dataset([[1.0, 2.0]])), asked_of(Dataset([[1.0, 2.0]], features="faces"))
+    ('Same or different?', 'Same person?')
+    """
+    return "Same person?" if data.features.partition(":")[0] == "faces" else "Same or different?"
 
 
 @dataclass(frozen=True)
@@ -57,6 +73,10 @@ class LabelService:
         Whether other processes write to the log too (PostgreSQL): leases go through it then.
     overlap : float
         Share of questions that are second opinions on what others have answered.
+    until : float
+        Share of items in a wrong cluster at which the work is finished.
+    question : str
+        What is asked of two items, in words; empty for the usual ones.
     hang_after : float
         Passed on to the model cache.
     """
@@ -69,16 +89,20 @@ class LabelService:
         store: Store | None = None,
         shared: bool = False,
         overlap: float = 0.0,
+        until: float = GOAL,
+        question: str = "",
         hang_after: float = HUNG,
     ) -> None:
         if not 0.0 <= overlap <= 1.0:
             raise InputError(f"The overlap must be a share from 0 to 1. Got {overlap!r} instead.")
         self.data, self.store, self.shared, self.overlap = data, store, shared, overlap
+        self.until, self.question = until, question or asked_of(data)
         self.session = PageSession(data, log)
         self.models = ModelCache(data, self.session.spec, hang_after=hang_after)
         self._lock = threading.RLock()
         self._open = OpenQuestions(log, shared)
-        self._strips = False  # whether somebody wants groups to choose from
+        self._answered: dict[Pair, OpenQuestion] = {}  # the oldest first
+        self._wished: set[str] = set()  # forms that somebody has wanted
 
     def start(self) -> None:
         """Begin to compute."""
@@ -141,8 +165,8 @@ class LabelService:
         ----------
         annotator : str
             Who asks.
-        shape : {"pair", "strip"}
-            How they want to be asked.
+        shape : {"pair", "strip", "wall", "board", "best"}
+            How they want to be asked; a pair where that cannot be.
         item, other : int, optional
             What they want to be asked about.
 
@@ -153,15 +177,15 @@ class LabelService:
         patience = PATIENCE if len(self._open) <= FEW else 0.0
         end = time.monotonic() + (patience if item is None else CHOSEN)
         with self._lock:
-            first_strip = shape == "strip" and not self._strips
-            if first_strip:  # from now on groups to choose from are worked out with every question
-                self._strips = True
+            new = shape != PAIR and shape not in self._wished
+            if new:  # from now on what this form needs is worked out with every question
+                self._wished.add(shape)
                 self.models.forget()
             held = self._open.of(annotator)
             if held is not None:
                 self._look()
-            same = item is None and not first_strip
-            if held is not None and same and held.alive(self.session):
+            same = item is None and not new
+            if held is not None and same and held.serves(shape) and held.alive(self.session):
                 held = held.shaped(shape)
                 if self._open.take(annotator, held):
                     return Next(held)
@@ -169,7 +193,7 @@ class LabelService:
         for _ in range(20):
             with self._lock:
                 left = end - time.monotonic()
-                key, found = self._choose(annotator, item, other, late=left <= 0)
+                key, found = self._choose(annotator, shape, item, other, late=left <= 0)
                 if found is not None and found.question is not None:
                     question = found.question.shaped(shape)
                     if not self._open.take(annotator, question):
@@ -193,7 +217,7 @@ class LabelService:
         return Next(None)
 
     def _choose(
-        self, annotator: str, item: int | None, other: int | None, *, late: bool
+        self, annotator: str, shape: str, item: int | None, other: int | None, *, late: bool
     ) -> tuple[Hashable, Next | None]:
         """Next question of a person, or the model to wait for; `late` takes what there is."""
         seq = self.session.seq
@@ -213,30 +237,70 @@ class LabelService:
         model = self.models.get(seq)
         if model is not None:
             self.model()
-            question = self._first(model, annotator, others)
+            question = self._first(model, annotator, others, shape)
             if question is not None:
                 return seq, Next(question)
             if not others:
                 return seq, Next(None, finished=True)
-            return self._beside(annotator, others, late)
+            return self._beside(annotator, others, late, shape)
         self._plan()
         if not late:
             return seq, None
         newest = self.models.newest
-        return seq, Next(None if newest is None else self._first(newest, annotator, others))
+        if newest is None:
+            return seq, Next(None)
+        return seq, Next(self._first(newest, annotator, others, shape))
 
-    def _first(self, model: Model, annotator: str, others: frozenset[int]) -> OpenQuestion | None:
+    def _first(
+        self, model: Model, annotator: str, others: frozenset[int], shape: str
+    ) -> OpenQuestion | None:
         """Best question of a model that is still worth an answer and nobody else has.
 
         An answer in doubt is better checked by somebody else than the one who gave it, if somebody
         else is there.
         """
+        large = self._large(model, others, shape)
+        if large is not None:
+            return large
         usable = []
         for rank, one in enumerate(model.questions):
             question = self._opened(model, rank, one)
             if not {one.i, one.j} & others and question.alive(self.session):
                 usable.append((bool(others) and annotator in one.not_by, rank, question))
         return min(usable)[2] if usable else None
+
+    def _large(self, model: Model, others: frozenset[int], shape: str) -> OpenQuestion | None:
+        """Wall or board that a person gets: of the wanted form, or where it is the best form."""
+        if shape not in (WALL, BOARD, BEST):
+            return None
+        wanted = model.forms[: model.due] if shape == BEST else model.forms
+        late = isinstance(model.key, int) and model.key != self.session.seq
+        for made in wanted:
+            if shape == BEST and made.form in (PAIR, STRIP):
+                return None if made.form == PAIR else self._made(model, made, late, others)
+            if made.form == shape or shape == BEST:
+                question = self._made(model, made, late, others)
+                if question is not None:
+                    return question
+        return None
+
+    def _made(
+        self, model: Model, made: FormProposal, late: bool, others: frozenset[int]
+    ) -> OpenQuestion | None:
+        """A question in a form as a person gets it; None where others have a part of it."""
+        question = OpenQuestion(
+            made.form,
+            made.item,
+            made.question.j if made.form == STRIP else made.options[0],
+            model.key if late else self.session.seq,
+            made.reason,
+            {"gain": made.gain, "seconds": made.seconds},
+            made.options,
+            late=late,
+            confirmed=made.confirm,
+        )
+        free = not question.placing & others and question.alive(self.session)
+        return question if free else None
 
     def _opened(self, model: Model, rank: int, one: Proposal) -> OpenQuestion:
         """A proposal as a person gets it."""
@@ -255,7 +319,7 @@ class LabelService:
         )
 
     def _beside(
-        self, annotator: str, others: frozenset[int], late: bool
+        self, annotator: str, others: frozenset[int], late: bool, shape: str
     ) -> tuple[Hashable, Next | None]:
         """Question while others have all that was ranked: more are ranked, without their items."""
         key = (self.session.seq, "beside", others)
@@ -263,7 +327,7 @@ class LabelService:
         if model is None:
             self._wish(self._job(key, avoid=others))
             return key, Next(None) if late else None
-        question = self._first(model, annotator, others)
+        question = self._first(model, annotator, others, shape)
         if question is None:
             raise NotReadyError("Others are answering what is left; look again in a moment.")
         return key, Next(question)
@@ -290,6 +354,28 @@ class LabelService:
             )
         reason = "You asked to be asked about this."
         return OpenQuestion("pair", item, other, self.session.seq, reason)
+
+    def ask_again(self, annotator: str, pair: tuple[int, int], shape: str) -> None:
+        """Give a person the question back that they answered or skipped, as it was asked."""
+        with self._lock:
+            if not self.session.may_ask(*pair):
+                return
+            reason = "You took back what you said about this."
+            seq = self.session.seq
+            before = self._answered.get(ordered(*pair), OpenQuestion("pair", *pair, seq, reason))
+            question = replace(before, seq=seq, late=False).shaped(shape)
+            self._open.release(annotator)
+            if self._open.take(annotator, question):
+                self._plan(question, annotator)
+
+    def _let_go(self, annotator: str, asked: OpenQuestion | None) -> None:
+        """A question was answered or skipped: keep it for a while, in case that is taken back."""
+        self._open.release(annotator)
+        if asked is not None:
+            self._answered.pop(ordered(*asked.pair), None)
+            self._answered[ordered(*asked.pair)] = asked
+            if len(self._answered) > KEPT:
+                del self._answered[next(iter(self._answered))]
 
     def current(self, annotator: str) -> OpenQuestion | None:
         """Question a person has before them; changes nothing."""
@@ -356,7 +442,7 @@ class LabelService:
             )
             if receipt.recorded:
                 self._moved((before, answer, *pair))
-            self._open.release(annotator)
+            self._let_go(annotator, asked)
             return receipt
 
     def choose(
@@ -364,33 +450,39 @@ class LabelService:
         annotator: str,
         item: int,
         options: tuple[int, ...],
-        choice: int | None,
+        marked: tuple[int, ...],
         *,
+        form: str = STRIP,
         seq: int,
         key: str,
         elapsed_ms: int | None = None,
     ) -> list[Receipt]:
-        """Record which of the exemplars an item belongs to; None says none of them.
+        """Record what was marked of a strip, a wall or a board, as the pairs that it answers.
 
-        It is logged as the pairs it answers, less those that follow from the others.
+        It is one act. Pairs that follow from the others are left out; so is, in a strip, a group
+        that was left unmarked beside another: of that nothing was said.
         """
-        if len(set(options)) != len(options) or not 0 < len(options) <= STRIP:
-            raise InputError(f"A strip holds 1 to {STRIP} different items; got {len(options)}.")
-        if choice is not None and choice not in options:
-            raise InputError(f"The choice must be one of the items offered; got {choice}.")
-        told = strip_pairs(item, options, choice)
+        told = pairs_answered(form, item, options, marked)
         with self._lock:
             done = self._done_before(key, acts.told(told), annotator)
             if done is not None:
                 return done
-            self._expect(annotator, item, options, seq)
+            asked = self._expect(annotator, item, options, seq, form)
             old = self.session.seq
+            confirmed = frozenset() if asked is None else asked.confirmed
+            why = {"form": form, **self._why(asked, (told[0][0], told[0][1]))}
             receipts: list[Receipt] = self._written(
                 lambda: self.session.tell_many(
-                    told, annotator=annotator, key=key, elapsed_ms=elapsed_ms, asked=True
+                    told,
+                    annotator=annotator,
+                    key=key,
+                    elapsed_ms=elapsed_ms,
+                    asked=True,
+                    confirm={ordered(item, other) for other in confirmed},
+                    why=why,
                 )
             )
-            self._moved((old, "strip", item, choice))
+            self._moved((old, form, item, frozenset(marked)))
             self._open.release(annotator)
             return receipts or [NOT_RECORDED]
 
@@ -404,18 +496,20 @@ class LabelService:
                 return done[0]
             asked = self._expect(annotator, pair[0], None, seq)
             second = asked is not None and asked.shape == "second"
+            large = asked.others[1:] if asked is not None and asked.large else ()
+            bodies = [body, *({"i": pair[0], "j": other} for other in large)]
             before = self.session.seq
             receipts = self._written(
                 lambda: self.session.act(
                     said,
-                    lambda: [] if second else [Draft("skip", body, annotator)],
+                    lambda: [] if second else [Draft("skip", one, annotator) for one in bodies],
                     annotator=annotator,
                     key=key,
                 )
             )
             if receipts:
                 self._moved((before, "skip", *pair))
-            self._open.release(annotator)
+            self._let_go(annotator, asked)
             return receipts[0] if receipts else NOT_RECORDED
 
     def act(self, annotator: str, act: Callable[[], Any]) -> Any:
@@ -430,12 +524,18 @@ class LabelService:
             return result
 
     def _expect(
-        self, annotator: str, item: int, others: tuple[int, ...] | None, seq: int
+        self,
+        annotator: str,
+        item: int,
+        others: tuple[int, ...] | None,
+        seq: int,
+        form: str | None = None,
     ) -> OpenQuestion | None:
         """Question that is being answered; StaleError when it is gone."""
         asked = self._open.of(annotator)
         if asked is not None and (asked.seq, asked.item) == (seq, item):
             fits = others is None or asked.others == others
+            fits = fits and form in (None, asked.shape)
             if fits and asked.alive(self.session):
                 return asked
         if asked is None and others is not None and len(others) == 1 and seq == self.session.seq:
@@ -457,6 +557,9 @@ class LabelService:
         }
         if asked is not None and asked.late:
             why["late"] = True
+        left = model.error_left
+        if left is not None and model.key == self.session.seq:
+            why[LEFT] = [round(left[end], 5) for end in ("estimate", "low", "high")]
         return why
 
     def _written(self, write: Callable[[], Any]) -> Any:
@@ -493,6 +596,9 @@ class LabelService:
         found = [model for model in models if model is not None]
         items = [item for m in found for one in m.questions[:1] for item in (one.i, one.j)]
         items += [item for m in found for item in (m.exemplars[0] if m.exemplars else ())]
+        items += [
+            item for m in found for made in m.forms[:1] for item in (made.item, *made.options)
+        ]
         return len(found) == len(models), list(dict.fromkeys(items))
 
     def _moved(self, followed: Hashable) -> None:
@@ -516,15 +622,19 @@ class LabelService:
         session, seq, i = self.session, self.session.seq, asked.item
         if asked.shape == "second":
             return []
-        if asked.shape == "strip":
+        if asked.shape in MOST:
+            likely = () if asked.large else tuple((other,) for other in asked.others[:4])
             return [
                 self._job(
-                    (seq, "strip", i, choice),
+                    (seq, asked.shape, i, frozenset(marked)),
                     told=session.news(
-                        strip_pairs(i, asked.others, choice), asked=True, annotator=annotator
+                        pairs_answered(asked.shape, i, asked.others, marked),
+                        asked=True,
+                        annotator=annotator,
+                        confirm={ordered(i, other) for other in asked.confirmed},
                     ),
                 )
-                for choice in (*asked.others[:4], None)
+                for marked in (*likely, ())
             ]
         jobs = []
         for answer in ("same", "different", "unsure"):
@@ -555,5 +665,6 @@ class LabelService:
             questions=SPARE + 2 * len(self._open),
             avoid=avoid,
             item=item,
-            strips=self._strips,
+            strips=STRIP in self._wished,
+            forms=bool(self._wished & {WALL, BOARD, BEST}),
         )

@@ -47,6 +47,7 @@ class Sounds:
         found = self.held(item)
         if found is not None:
             return found
+        self._data.describe(item)  # refuses what is gone
         content = as_wav(read_sound(self._data.sounds[item]))
         with self._lock:
             if item not in self._kept:

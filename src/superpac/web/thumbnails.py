@@ -40,7 +40,7 @@ class Pictures:
 
     def __init__(self, data: Dataset, cache: DiskCache | None = None) -> None:
         self._data = data
-        self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, bool], bytes] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
         # a photo takes many times as long to decode as other items take to draw
@@ -53,28 +53,31 @@ class Pictures:
         shape = self._data.image_shape
         return self._data.paths is None and shape is not None and max(shape[:2]) <= 160
 
-    def held(self, item: int, size: int) -> bytes | None:
+    def held(self, item: int, size: int, behind: bool = False) -> bytes | None:
         """Bytes of a picture that was drawn before."""
         with self._lock:
-            found = self._kept.get((item, size))
+            found = self._kept.get((item, size, behind))
             if found is not None:
-                self._kept.move_to_end((item, size))
+                self._kept.move_to_end((item, size, behind))
             return found
 
-    def draw(self, item: int, size: int) -> bytes:
-        """Draw an item at most `size` pixels wide and high, as PNG or JPEG."""
-        found = self.held(item, size)
+    def draw(self, item: int, size: int, behind: bool = False) -> bytes:
+        """Draw an item at most `size` pixels wide and high, as PNG or JPEG.
+
+        With `behind` it is the whole photo that the item is a part of, the part framed.
+        """
+        found = self.held(item, size, behind)
         if found is not None:
             return found
-        small = self._small if size == SMALL else None
+        small = self._small if size == SMALL and not behind else None
         content = small.get(item) if small is not None else None
         if content is None:
-            content = self._encoded(item, size)
+            content = self._encoded(item, size, behind)
             if small is not None:
                 small.put(item, content)
         with self._lock:
-            if (item, size) not in self._kept:
-                self._kept[item, size] = content
+            if (item, size, behind) not in self._kept:
+                self._kept[item, size, behind] = content
                 self._bytes += len(content)
             while self._bytes > KEPT_BYTES and len(self._kept) > 1:
                 _, dropped = self._kept.popitem(last=False)
@@ -86,9 +89,10 @@ class Pictures:
         if self._small is not None:
             self._small.save()
 
-    def _encoded(self, item: int, size: int) -> bytes:
+    def _encoded(self, item: int, size: int, behind: bool) -> bytes:
         buffer = io.BytesIO()
-        drawn: Image.Image = self._data.draw(item, size)
+        draw = self._data.draw_behind if behind else self._data.draw
+        drawn: Image.Image = draw(item, size)
         paths = self._data.paths
         # What lost detail once loses no more that is seen; a photo as PNG is ten times as large.
         lossy = paths is not None and paths[item].suffix.lower() in _LOSSY

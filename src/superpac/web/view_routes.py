@@ -16,7 +16,7 @@ from fastapi.responses import Response, StreamingResponse
 from superpac.errors import NotFoundError
 from superpac.session import exports
 from superpac.system.safe_text import encodable
-from superpac.web import page_views, schemas, second_opinions
+from superpac.web import group_views, page_views, schemas, second_opinions
 from superpac.web.own_threads import LookingRoute
 from superpac.web.workspace import Workspace
 
@@ -35,12 +35,13 @@ MIME = {
 def session_out(workspace: Workspace) -> schemas.SessionOut:
     """Facts of the session and how far the first clustering is."""
     service = workspace.service
-    status, info = service.status(), service.session.log.info
+    status, info = service.status(), service.session.info
     return schemas.SessionOut(
         id=info.id,
         name=info.name,
         data=workspace.data.name,
         kind=workspace.data.kind,
+        question=service.question,
         crisp=workspace.pictures.crisp,
         items=len(workspace.data),
         spec=info.spec,
@@ -84,9 +85,9 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
         return session_out(workspace)
 
     @app.get("/api/progress")
-    def progress() -> dict[str, Any]:
-        """How far the answers are."""
-        return page_views.progress(workspace.service)
+    def progress(annotator: schemas.Name | None = None) -> dict[str, Any]:
+        """How far the answers are; the pace is that of one person, where one is named."""
+        return page_views.progress(workspace.service, annotator)
 
     @app.get("/api/labels", response_model=schemas.Labels, dependencies=[Depends(settled)])
     def labels() -> Any:
@@ -103,41 +104,59 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
         )
 
     @app.get("/api/clusters")
-    def clusters(limit: Annotated[int, Query(ge=2, le=500)] = 60) -> dict[str, Any]:
-        """Every cluster with its items, surest first; the middle is left out beyond `limit`."""
-        return page_views.clusters(workspace.service, limit)
+    def clusters(
+        limit: Annotated[int, Query(ge=0, le=500)] = 60, order: schemas.Order = "sure"
+    ) -> dict[str, Any]:
+        """Every cluster with the first items of its wall."""
+        return group_views.clusters(workspace.service, limit, order)
 
     @app.get("/api/clusters/{cluster}")
     def wall(
         cluster: int,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 200,
-    ) -> list[dict[str, Any]]:
-        """Part of one cluster, surest first."""
-        return page_views.wall(workspace.service, cluster, offset, limit)
+        order: schemas.Order = "sure",
+    ) -> dict[str, Any]:
+        """Part of one cluster's wall; cluster -1 holds the items set aside."""
+        return group_views.wall(workspace.service, cluster, offset, limit, order)
 
     @app.get("/api/items/{item}")
     def item(item: int) -> dict[str, Any]:
         """One item, its nearest rivals and what answers say about it."""
         return page_views.item_view(workspace.service, item)
 
+    def checked(items: list[int]) -> list[int]:
+        for one in items:
+            if one >= len(workspace.data):
+                last = len(workspace.data) - 1
+                raise NotFoundError(f"There is no item {one}; items are numbered 0 to {last}.")
+        return items
+
     @app.get("/api/briefs")
     def briefs(
         item: Annotated[list[schemas.Number], Query(min_length=1, max_length=500)],
     ) -> list[str]:
         """Items in a few words each, in the order asked for; empty where pictures say more."""
-        data = workspace.data
-        for one in item:
-            if one >= len(data):
-                raise NotFoundError(
-                    f"There is no item {one}; items are numbered 0 to {len(data) - 1}."
-                )
-        return [page_views.brief(data, one) for one in item]
+        return [page_views.brief(workspace.data, one) for one in checked(item)]
+
+    @app.get("/api/titles")
+    def titles(
+        item: Annotated[list[schemas.Number], Query(min_length=1, max_length=500)],
+    ) -> list[str]:
+        """What items are called and which groups they are in, in the order asked for."""
+        service = workspace.service
+        service.model()
+        return group_views.titles(service, checked(item))
+
+    @app.get("/api/scales")
+    def scales() -> list[list[float] | None]:
+        """Smallest and largest number of each column of a table; null where it has words."""
+        return [None if ends is None else list(ends) for ends in page_views.scales(workspace.data)]
 
     @app.get("/api/map")
     def map_() -> dict[str, Any]:
-        """Two coordinates per item."""
-        return page_views.map_view(workspace.service)
+        """Place and group of every item."""
+        return group_views.map_view(workspace.service)
 
     @app.get("/api/history")
     def history(
@@ -151,6 +170,13 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
     def suspects() -> dict[str, Any]:
         """Answers that contradict each other or do not fit, and what is cheapest to take back."""
         return page_views.suspects(workspace.service)
+
+    @app.get("/api/review")
+    def review() -> dict[str, Any]:
+        """What to look at: new items by group, and answers in doubt as in `suspects`."""
+        service = workspace.service
+        service.model()
+        return {"new": group_views.newcomers(service), **page_views.suspects(service)}
 
     @app.get("/api/agreement")
     def agreement() -> dict[str, Any]:

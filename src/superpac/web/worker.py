@@ -26,15 +26,14 @@ from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.errors import SuperpacError
 from superpac.graph.imputed_spectral import scaled_affinity
-from superpac.graph.spectral import spectral_embedding
-from superpac.plots import flatten
+from superpac.graph.layout import lay_out
+from superpac.graph.spectral import cluster_rows, spectral_embedding
 from superpac.session.problem import build_problem
 from superpac.session.session import error_left_of, labels_for_people
 from superpac.session.spec import Spec
 from superpac.strategies import Count, Problem, Proposal, Strategy, make_strategy
+from superpac.strategies.forms import FormProposal, all_forms, groups_to_choose
 from superpac.system.threads import one_thread
-
-STRIP = 9  # groups offered at once
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class Job:
         The item that a person chose to be asked about.
     strips : bool
         Whether the groups that an item may belong to are wanted with each question.
+    forms : bool
+        Whether walls and boards are wanted.
     number : int
         Grows by one per job.
     """
@@ -69,6 +70,7 @@ class Job:
     avoid: frozenset[int] = frozenset()
     item: int | None = None
     strips: bool = False
+    forms: bool = False
     number: int = 0
 
 
@@ -92,6 +94,11 @@ class Model:
         The strategy's next questions, the best first; empty when nothing is left.
     exemplars : tuple of tuple of int
         With strips, for each question clear members of the groups that its item may belong to.
+    forms : tuple of FormProposal
+        The first question in every form that fits, the best per second of a person's time first;
+        then what else may be asked as a wall or a board.
+    due : int
+        How many of them are of the first question.
     seconds : float
         Time it took.
     error_left : dict or None
@@ -109,6 +116,8 @@ class Model:
     residuals: NDArray[np.float32]
     questions: tuple[Proposal, ...] = ()
     exemplars: tuple[tuple[int, ...], ...] = ()
+    forms: tuple[FormProposal, ...] = ()
+    due: int = 0
     seconds: float = 0.0
     error_left: dict[str, float] | None = None
     reliability: Reliability = field(default_factory=Reliability)
@@ -174,6 +183,7 @@ class Computer:
             chosen = strategy.compare(state, job.item)
             found = [] if chosen is None else [chosen]
         labels = strategy.labels(state)
+        due, rest = all_forms(strategy, state, found, avoid=job.avoid) if job.forms else ([], [])
         near = strategy.geometry(state)
         return Model(
             job.key,
@@ -182,18 +192,19 @@ class Computer:
             near.margins.astype(np.float32),
             near.residuals.astype(np.float32),
             tuple(replace(one, numbers=dict(one.numbers)) for one in found),
-            tuple(self._exemplars(state, one) for one in found) if job.strips else (),
+            tuple(self._exemplars(state, one, labels) for one in found) if job.strips else (),
+            forms=(*due, *rest),
+            due=len(due),
             error_left=error_left_of(strategy, state),
             reliability=strategy.reliability(state),
             count=strategy.count(state),
         )
 
-    def _exemplars(self, state: State, question: Proposal) -> tuple[int, ...]:
+    def _exemplars(self, state: State, question: Proposal, labels: IntArray) -> tuple[int, ...]:
         """Groups to choose from, the question's own among them; none for an answer in doubt."""
         if question.numbers.get("again"):
             return ()
-        near = self.strategy.exemplars(state, question.i, STRIP)
-        return tuple(near if question.j in near else [question.j, *near][:STRIP])
+        return groups_to_choose(self.strategy, state, question, labels)
 
 
 def work(pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None) -> None:
@@ -251,15 +262,18 @@ def _prepare(
 
 
 def _flat(problem: Problem) -> NDArray[np.float32]:
-    """Two coordinates per item, from the spectral embedding."""
+    """Two coordinates per item: the first clusters as discs, alike ones side by side."""
 
     def make() -> dict[str, NDArray[np.float32]]:
         wanted = min(problem.n_clusters, problem.n)
         affinity = scaled_affinity(problem.affinity)
         embedding = spectral_embedding(affinity, wanted, random_state=problem.seed)
-        return {"flat": flatten(embedding.rows()).astype(np.float32)}
+        rows = embedding.rows()
+        rng = np.random.RandomState(problem.seed)
+        labels = cluster_rows(rows, wanted, n_init=3, rng=rng)
+        return {"flat": lay_out(affinity, labels, rows).astype(np.float32)}
 
-    flat: NDArray[np.float32] = problem.remember("map", make)["flat"]
+    flat: NDArray[np.float32] = problem.remember("map of discs", make)["flat"]
     return flat
 
 

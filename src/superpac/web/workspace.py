@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,17 +27,24 @@ from superpac.web.thumbnails import Pictures
 
 def check_spec(spec: Spec, data: Dataset) -> None:
     """Say at once what would fail only after minutes."""
+    spec = spec.settled(data)
     make_affinity(spec.affinity, spec.clusters)
     check_strategy(spec.strategy, spec.options)
     check_sizes(data, spec)
 
 
 def find_or_create(
-    store: Store, data: Dataset, spec: Spec, name: str | None, source: dict[str, Any]
+    store: Store,
+    data: Dataset,
+    spec: Spec,
+    name: str | None,
+    source: dict[str, Any],
+    *,
+    fresh: bool = False,
 ) -> tuple[Log, bool]:
     """Log of the session with this data and spec, and whether it was there already."""
-    plain = spec.to_dict()
-    for found in reversed(store.sessions()):
+    plain = spec.settled(data).to_dict()
+    for found in () if fresh else reversed(store.sessions()):
         info = found.now
         if info.spec != plain or (name is not None and info.name != name):
             continue
@@ -79,16 +87,36 @@ class Workspace:
         Where sessions are kept.
     log : Log
         The session to begin with.
+    instructions : str
+        What people read before their first question; none where it is empty.
+    editors : sequence of str
+        Who may name groups; everybody where there are none.
     **options
         Passed on to each :class:`LabelService`.
     """
 
-    def __init__(self, data: Dataset, store: Store, log: Log, **options: Any) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        store: Store,
+        log: Log,
+        *,
+        instructions: str = "",
+        editors: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        self.instructions, self.editors = instructions, frozenset(editors)
         self.data, self.store = as_items_of(data, _now(log)), store
         self.pictures, self.sounds = Pictures(self.data, DiskCache()), Sounds(self.data)
         self._options = options
         self._lock = threading.Lock()
         self.service = LabelService(self.data, log, store=store, **options)
+
+    def check_editor(self, annotator: str) -> None:
+        """Refuse somebody who may answer but not name groups."""
+        if self.editors and annotator not in self.editors:
+            named = ", ".join(sorted(self.editors))
+            raise InputError(f"Only {named} may name groups here; ask one of them.")
 
     def start(self) -> None:
         """Begin to compute."""
@@ -102,12 +130,18 @@ class Workspace:
 
     def begin(self, spec: Spec, name: str | None) -> LabelService:
         """Begin a session with another spec on the same data, or go on with it, and show it."""
+        spec = spec.settled(self.data)
         method = spec.affinity.partition(":")[0]
         if method not in affinity_names():
             raise InputError(
                 f"There is no affinity {method!r}; choose one of: {', '.join(affinity_names())}."
             )
         check_spec(spec, self.data)
+        if self.data.absent:
+            raise InputError(
+                "Some files of this session are gone, so that no other can be begun from it here; "
+                "begin one with: superpac label --fresh."
+            )
         with self._lock:
             source = self.service.session.info.source
             recipe = dict(source) if isinstance(source, dict) else {"what": source}

@@ -2,11 +2,13 @@
 
 import { stopLookingAhead } from "./ahead.js";
 import { act, newKey } from "./api.js";
-import { byId } from "./dom.js";
+import { askWhichIsBad } from "./bad.js";
+import { byId, make } from "./dom.js";
 import { complain, Refused } from "./errors.js";
-import { banner, hideBanner } from "./messages.js";
+import { marking, marks, markSeveral, toggleMark } from "./marks.js";
+import { banner, hideBanner, say } from "./messages.js";
 import { ask, markBusy, show } from "./question.js";
-import { busy, state } from "./state.js";
+import { busy, ofSeveral, state } from "./state.js";
 import { closeZoom } from "./zoom.js";
 
 /** @typedef {import("./state.js").Answer} Answer */
@@ -45,9 +47,10 @@ function setSending(sending) {
  *
  * @param {string} path
  * @param {object} body
- * @param {Answer} [said] colours the cards until the next question comes
+ * @param {{ said?: Answer, told?: string }} [more] what was said colours the cards until the next question comes; what
+ *     is told stands in the banner once it is done, with a button that undoes it
  */
-async function send(path, body, said) {
+async function send(path, body, { said, told } = {}) {
   const since = performance.now();
   stopLookingAhead();
   setSending(true);
@@ -59,7 +62,9 @@ async function send(path, body, said) {
     const found = await act(path, { annotator, key: newKey(), shape, ...body });
     hideBanner();
     if (found.message) banner(found.message, { calm: true });
+    if (told) banner(told, { calm: true, buttons: [make("button", { text: "Undo", "data-act": "undo" })] });
     await show(found, since);
+    if (told) say(`${told} ${byId("live").textContent}`);
   } catch (error) {
     stage.classList.remove("said-same", "said-different");
     await recover(error);
@@ -88,22 +93,44 @@ async function recover(error) {
 /** @param {Answer} said */
 export function answer(said) {
   const question = open();
-  if (!question || question.shape === "strip") return;
+  if (!question || ofSeveral(question)) return;
   const { item, others, seq } = question;
-  send("/api/answers", { i: item.item, j: others[0].item, answer: said, seq, elapsed_ms: elapsed() }, said);
+  send("/api/answers", { i: item.item, j: others[0].item, answer: said, seq, elapsed_ms: elapsed() }, { said });
 }
 
 /**
- * Choose from a strip.
+ * Choose one of a strip, which is sent at once unless several are being marked; mark one of a wall or a board.
  *
- * @param {number | null} n place in the strip from 0; null for none of them
+ * @param {number | null} n place from 0; null for none of them
  */
 export function choose(n) {
   const question = open();
-  if (!question || question.shape !== "strip" || (n !== null && n >= question.others.length)) return;
+  if (!question || !ofSeveral(question) || (n !== null && n >= question.others.length)) return;
+  if (n !== null && marking()) toggleMark(n);
+  else if (question.shape === "strip") sendMarks(question, n === null ? [] : [n]);
+}
+
+/** Let several be marked before they are sent. */
+export function several() {
+  if (open()?.shape === "strip") markSeveral();
+}
+
+/** Send what is marked; on a wall and a board also where nothing is. */
+export function confirm() {
+  const question = open();
+  if (!question || !ofSeveral(question) || (question.shape === "strip" && !marks().length)) return;
+  sendMarks(question, marks());
+}
+
+/**
+ * @param {Question} question
+ * @param {number[]} places that are marked, from 0
+ */
+function sendMarks(question, places) {
   const options = question.others.map((card) => card.item);
-  const choice = n === null ? null : options[n];
-  send("/api/choices", { item: question.item.item, options, choice, seq: question.seq, elapsed_ms: elapsed() });
+  const marked = places.map((n) => options[n]);
+  const { item, shape: form, seq } = question;
+  send("/api/choices", { item: item.item, form, options, marked, seq, elapsed_ms: elapsed() });
 }
 
 /** Postpone the question. */
@@ -113,10 +140,12 @@ export function skip() {
   send("/api/skips", { i: question.item.item, j: question.others[0].item, seq: question.seq });
 }
 
-/** Set the item aside as blank or damaged. */
+/** Set one of the items aside as blank or damaged. */
 export function bad() {
-  const question = open();
-  if (question) send("/api/aside", { item: question.item.item });
+  if (!open()) return;
+  askWhichIsBad(({ item, id }) => {
+    send("/api/aside", { item }, { told: `${id} is set aside: nothing is asked about it any more.` });
+  });
 }
 
 /** Take back one's last act. */

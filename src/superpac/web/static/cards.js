@@ -1,58 +1,23 @@
 // An item as the person looks at it: a picture, words, a sound, or a table of its values.
 
+import { table } from "./compare.js";
+import { context } from "./context.js";
 import { make } from "./dom.js";
-import { picture } from "./pictures.js";
+import { photoBehind, picture } from "./pictures.js";
 import { player } from "./sounds.js";
 import { session } from "./state.js";
 import { words } from "./texts.js";
 
 /** @typedef {import("./state.js").Card} Card */
+/** @typedef {import("./state.js").Shown} Shown */
 
-const TINTED = 3; // rows at most, those in which two items differ most
-const NOTABLE = 0.25; // difference relative to the values below which no row is tinted
-
-/**
- * How far the values of each row are apart, relative to their size; values that are no numbers differ wholly or not.
- *
- * @param {Card} card
- * @param {Card | undefined} other
- * @returns {number[]}
- */
-function gaps(card, other) {
-  return card.rows.map(([, value], n) => {
-    const theirs = other?.rows[n]?.[1];
-    if (theirs === undefined || theirs === value) return 0;
-    const [a, b] = [Number(value || "x"), Number(theirs || "x")]; // an empty cell is no zero
-    const numbers = Number.isFinite(a) && Number.isFinite(b);
-    return numbers ? Math.abs(a - b) / (Math.abs(a) + Math.abs(b) + 1e-12) : Infinity;
-  });
-}
-
-/**
- * Values of an item. Words that differ from the other's are marked, and the numbers that differ most.
- *
- * @param {Card} card
- * @param {Card} [other]
- * @returns {HTMLElement}
- */
-export function table(card, other) {
-  const apart = gaps(card, other);
-  const numbers = apart.filter((gap) => gap > NOTABLE && gap < Infinity).sort((a, b) => b - a);
-  const limit = numbers[Math.min(TINTED, numbers.length) - 1] ?? Infinity;
-  const rows = card.rows.map(([name, value], n) => {
-    const far = apart[n] >= limit;
-    const shown = far ? make("mark", { text: value }) : value;
-    const cells = [make("th", { scope: "row", text: name }), make("td", {}, shown)];
-    return make("tr", { cls: far ? "far" : null }, ...cells);
-  });
-  return make("div", { cls: "rows" }, make("table", {}, make("tbody", {}, ...rows)));
-}
+const SPOKEN = 200; // letters of a text that are read aloud
 
 /**
  * What an item is, for the person to look at or listen to.
  *
- * @param {Card} card
- * @param {Card} [other] what it is compared with
+ * @param {Shown} card
+ * @param {Shown} [other] what it is compared with
  * @param {string} [key] that plays it, where it is a sound
  * @returns {HTMLElement}
  */
@@ -78,5 +43,26 @@ export function figure(card, other, key = "J") {
     shown.setAttribute("aria-label", `Item ${card.id}`);
   }
   const frame = make("div", { cls: "frame" }, shown);
-  return make("figure", { cls: "card" }, frame, make("figcaption", { text: card.id, title: card.id }));
+  const name = make("figcaption", { text: card.id, title: card.id });
+  return make("figure", { cls: "card" }, frame, photoBehind(card), context(card), name);
+}
+
+/**
+ * What stands under a comparison of two rows: the item's group and name.
+ *
+ * @param {Card} card
+ * @returns {HTMLElement}
+ */
+export function foot(card) {
+  return make("figure", { cls: "card foot" }, context(card), make("figcaption", { text: card.id, title: card.id }));
+}
+
+/**
+ * Begin of a text, to be read aloud.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function shortened(text) {
+  return text.length > SPOKEN ? `${text.slice(0, SPOKEN)}…` : text;
 }

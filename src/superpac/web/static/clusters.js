@@ -1,81 +1,54 @@
-// Clusters as walls of small pictures, from the surest item to the least sure.
+// Clusters as a workbench: a head and a wall of thumbnails for each, which one selects, moves, merges and names.
 
-import { act, call, newKey } from "./api.js";
+import { call } from "./api.js";
+import { mergeDialog, offerGroups } from "./arrange.js";
 import { colour } from "./colours.js";
+import { nameGroup } from "./context.js";
 import { button, byId, make } from "./dom.js";
 import { complain } from "./errors.js";
 import { openItem } from "./item.js";
-import { say } from "./messages.js";
-import { thumb } from "./pictures.js";
-import { pictured, session, state } from "./state.js";
+import { select } from "./selection.js";
+import { state } from "./state.js";
+import { recall, remember } from "./storage.js";
+import { allWalls, clearWalls, measureWalls, setTileSize, Wall } from "./wall.js";
 
-/** @typedef {{ item: number, certain: boolean, sure: number }} Entry */
+/** @typedef {import("./wall.js").Entry} Entry */
 
 /**
  * @typedef {object} Cluster
- * @property {number} cluster
+ * @property {number} cluster from 0
+ * @property {number} number from 1, as everywhere people see it
  * @property {string} name
  * @property {number} size
  * @property {number} certain
- * @property {Entry[]} items the surest and the least sure ones
+ * @property {number} first one of its items, which stands for it
+ * @property {Entry[]} items the first of its wall
  */
 
 /**
  * Reply of GET /api/clusters.
  *
- * @typedef {{ clusters: Cluster[], set_aside: number[], fresh: boolean }} Clusters
+ * @typedef {object} Clusters
+ * @property {Cluster[]} clusters
+ * @property {number} aside how many items were set aside
+ * @property {boolean} fresh
+ * @property {string} version
  */
 
-const FIRST = 48; // items shown per cluster before one asks for more
-const WHOLE = 1000;
+const FIRST = 40; // items per cluster that come along with the heads
+const AGAIN_MS = 1500; // after which clusters that follow older answers are looked at again
+
+let order = "sure";
+let later = 0;
 
 /**
- * @param {Entry} entry
- * @returns {HTMLElement}
- */
-function tile(entry) {
-  const props = {
-    type: "button",
-    cls: `thumb${entry.certain ? " certain" : ""}`,
-    title: entry.certain ? "certain" : `sure: ${Math.round(100 * entry.sure)} %`,
-    "aria-label": pictured() ? `Item ${entry.item}${entry.certain ? ", certain" : ""}` : null, // words speak
-    onclick: () => openItem(entry.item),
-  };
-  return make("button", props, thumb(entry.item));
-}
-
-/**
- * An empty wall; waveforms are drawn wider than photos, and words have tiles of their own.
+ * What a group is called.
  *
- * @returns {HTMLElement}
+ * @param {{ name: string, number: number }} cluster
+ * @returns {string}
  */
-function emptyWall() {
-  const { kind, crisp } = session();
-  const width = pictured() ? (kind === "image" ? "" : " wide") : " told";
-  return make("div", { cls: `wall${width}${crisp ? " crisp" : ""}` });
-}
-
-/**
- * Wall of a cluster: the surest half and the least sure half, with a button between them for the rest.
- *
- * @param {Cluster} cluster
- * @returns {HTMLElement}
- */
-function wall(cluster) {
-  const box = emptyWall();
-  const whole = async () => {
-    /** @type {Entry[]} */
-    const all = await call(`/api/clusters/${cluster.cluster}?limit=${WHOLE}`);
-    box.replaceChildren(...all.map(tile));
-  };
-  const tiles = cluster.items.map(tile);
-  const rest = cluster.size - tiles.length;
-  if (rest > 0) {
-    const more = button(`${rest.toLocaleString()} more, then the least sure`, whole, { cls: "quiet" });
-    tiles.splice(Math.ceil(tiles.length / 2), 0, make("div", { cls: "gap" }, more));
-  }
-  box.replaceChildren(...tiles);
-  return box;
+function title(cluster) {
+  return cluster.name || `Cluster ${cluster.number}`;
 }
 
 /**
@@ -85,22 +58,18 @@ function wall(cluster) {
  * @returns {HTMLInputElement}
  */
 function nameField(cluster) {
-  const number = cluster.cluster + 1;
   const input = make("input", {
     value: cluster.name,
-    placeholder: `Cluster ${number}`,
+    placeholder: `Cluster ${cluster.number}`,
     maxlength: "80",
-    "aria-label": `Name of cluster ${number}`,
+    "aria-label": `Name of cluster ${cluster.number}`,
     autocomplete: "off",
     spellcheck: "false",
+    list: "group-names",
   });
   input.addEventListener("change", async () => {
-    const name = input.value.trim();
-    if (!name) return;
     try {
-      const item = cluster.items[0].item;
-      await act("/api/names", { annotator: state.annotator, key: newKey(), item, name });
-      say(`Named ${input.value}.`);
+      await nameGroup(cluster.first, input.value.trim());
     } catch (error) {
       complain(error);
     }
@@ -110,45 +79,124 @@ function nameField(cluster) {
 
 /**
  * @param {Cluster} cluster
+ * @param {string} version
  * @returns {HTMLElement}
  */
-function section(cluster) {
-  const counts = `${cluster.size.toLocaleString()} items, ${cluster.certain.toLocaleString()} certain`;
+function section(cluster, version) {
+  const counts = `${cluster.size.toLocaleString()} items, ${cluster.certain.toLocaleString()} settled`;
+  const label = title(cluster);
+  const wall = wallOf({ ...cluster, label: `${label}, ${counts}` }, version);
+  const choice = { title: label, item: cluster.first, cluster: cluster.cluster };
+  const all = async () => select(await wall.all());
   const head = make(
     "div",
-    { cls: "head" },
+    { cls: "head", "data-first": cluster.first },
     make("span", { cls: "dot", colour: colour(cluster.cluster) }),
+    make("h2", { cls: "hidden", text: label }),
     nameField(cluster),
     make("span", { cls: "muted", text: counts }),
+    button("Select all", all, { cls: "quiet", "aria-label": `Select all of ${label}` }),
+    button("Merge into…", () => mergeDialog(choice), { cls: "quiet", "aria-label": `${label}: Merge into…` }),
   );
-  return make("div", { cls: "cluster" }, head, wall(cluster));
+  return make("div", { cls: "cluster", "data-cluster": cluster.cluster }, head, wall.box);
+}
+
+/**
+ * @param {{ cluster: number, size: number, label: string, items: Entry[] }} facts
+ * @param {string} version
+ * @returns {Wall}
+ */
+function wallOf(facts, version) {
+  return new Wall({ ...facts, order, version, outdated: showClusters, open: openItem });
 }
 
 /**
  * Items that were set aside.
  *
- * @param {number[]} items
+ * @param {number} count
+ * @param {string} version
  * @returns {HTMLElement}
  */
-function asideSection(items) {
-  const box = emptyWall();
-  box.append(...items.map((item) => tile({ item, certain: false, sure: 0 })));
-  const head = make("div", { cls: "head" }, make("strong", { text: "Set aside" }));
-  return make("div", { cls: "cluster" }, head, box);
+function asideSection(count, version) {
+  const wall = wallOf({ cluster: -1, size: count, label: "Set aside", items: [] }, version);
+  const all = async () => select(await wall.all());
+  const head = make(
+    "div",
+    { cls: "head" },
+    make("h2", { text: "Set aside" }),
+    make("span", { cls: "muted", text: `${count.toLocaleString()} items` }),
+    button("Select all", all, { cls: "quiet", "aria-label": "Select all that were set aside" }),
+  );
+  return make("div", { cls: "cluster aside" }, head, wall.box);
+}
+
+/**
+ * Which tile has the focus, to give it back after all is drawn anew.
+ *
+ * @returns {{ first: string, n: number } | null}
+ */
+function focused() {
+  const tile = document.activeElement?.closest(".thumb");
+  const first = tile?.closest(".cluster")?.querySelector("[data-first]")?.getAttribute("data-first");
+  return tile && first ? { first, n: Number(tile.getAttribute("data-n")) } : null;
+}
+
+/** @param {{ first: string, n: number } | null} was */
+function refocus(was) {
+  if (!was) return;
+  const heads = [...document.querySelectorAll("[data-first]")];
+  const place = heads.findIndex((head) => head.getAttribute("data-first") === was.first);
+  const wall = allWalls()[Math.max(place, 0)];
+  wall?.setFocus(was.n);
 }
 
 /** Fetch the clusters and show them as walls. */
 export async function showClusters() {
+  clearTimeout(later);
   try {
     /** @type {Clusters} */
-    const found = await call(`/api/clusters?limit=${FIRST}`);
-    const words = "Surest first; ✓ marks what answers have settled. Click one that looks wrong.";
+    const found = await call(`/api/clusters?limit=${FIRST}&order=${order}`);
+    if (state.view !== "clusters" || state.look !== "walls") return;
+    const first = order === "sure" ? "Surest first" : "Least sure first";
+    const words = `${first}; ✓ marks what answers tie to its group. Click to select, double-click to look closer.`;
     const late = found.fresh ? "" : " These follow your answers a moment ago.";
     byId("clusters-words").textContent = words + late;
-    const sections = found.clusters.map(section);
-    if (found.set_aside.length) sections.push(asideSection(found.set_aside));
+    offerGroups(
+      found.clusters.map((one) => ({ title: title(one), item: one.first, cluster: one.cluster })),
+    );
+    const was = focused();
+    const top = window.scrollY;
+    clearWalls();
+    const sections = found.clusters.map((cluster) => section(cluster, found.version));
+    if (found.aside) sections.push(asideSection(found.aside, found.version));
     byId("walls").replaceChildren(...sections);
+    measureWalls();
+    window.scrollTo({ top });
+    refocus(was);
+    if (!found.fresh) later = window.setTimeout(lookAgain, AGAIN_MS);
   } catch (error) {
     complain(error);
   }
+}
+
+/** Look again for clusters that follow all answers, unless somebody is typing a name. */
+function lookAgain() {
+  if (state.view !== "clusters" || state.look !== "walls") return;
+  if (document.activeElement instanceof HTMLInputElement) later = window.setTimeout(lookAgain, AGAIN_MS);
+  else showClusters();
+}
+
+/** Let the slider and the order work. */
+export function listenToClusters() {
+  const slider = byId("tile-size", HTMLInputElement);
+  slider.value = recall("tile") || slider.value;
+  setTileSize(Number(slider.value));
+  slider.addEventListener("input", () => {
+    setTileSize(Number(slider.value));
+    remember("tile", slider.value);
+  });
+  byId("least-sure").addEventListener("change", () => {
+    order = byId("least-sure", HTMLInputElement).checked ? "unsure" : "sure";
+    showClusters();
+  });
 }

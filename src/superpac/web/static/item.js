@@ -4,12 +4,13 @@ import { act, call, newKey } from "./api.js";
 import { content } from "./cards.js";
 import { button, byId, make } from "./dom.js";
 import { complain } from "./errors.js";
-import { thumb } from "./pictures.js";
+import { photoBehind, thumb } from "./pictures.js";
 import { askAbout } from "./question.js";
 import { hush } from "./sounds.js";
 import { crispness, forgetQuestion, state } from "./state.js";
 import { takeBack } from "./takeback.js";
 import { refresh } from "./views.js";
+import { openBehind } from "./zoom.js";
 
 /**
  * A group that the item may belong to, with one of its members.
@@ -32,6 +33,7 @@ import { refresh } from "./views.js";
  * @property {string} id
  * @property {[string, string][]} rows
  * @property {string} text
+ * @property {boolean} behind
  * @property {number} cluster
  * @property {string} name
  * @property {boolean} certain
@@ -109,7 +111,9 @@ function detail(view) {
     view.answers.length ? make("h2", { text: "Answers about it" }) : null,
     ...view.answers.map(answerLine),
   );
-  return make("div", { cls: "detail" }, make("div", { cls: "big" }, content(view)), facts);
+  const behind = photoBehind(view);
+  behind?.addEventListener("click", () => openBehind(view));
+  return make("div", { cls: "detail" }, make("div", { cls: "big" }, content(view), behind), facts);
 }
 
 /**

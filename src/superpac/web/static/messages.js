@@ -25,5 +25,6 @@ export function hideBanner() {
  * @param {string} words
  */
 export function say(words) {
-  byId("live").textContent = words;
+  const live = byId("live");
+  live.textContent = live.textContent === words ? `${words}\u00a0` : words; // the same words again are spoken again
 }

@@ -4,9 +4,10 @@ import { brief } from "./briefs.js";
 import { make } from "./dom.js";
 import { pictured, session } from "./state.js";
 
-/** @typedef {import("./state.js").Card} Card */
+/** @typedef {import("./state.js").Shown} Shown */
 
 const SMALL = 96;
+const MEDIUM = 320;
 const LARGE = 960;
 const FULL = 4096;
 const KEPT = 300; // decoded pictures held in memory
@@ -17,10 +18,11 @@ const loaded = new Map(); // the one used longest ago comes first
 /**
  * @param {number} item
  * @param {number} size in pixels
+ * @param {boolean} [behind] whether it is the photo that the item is a part of
  * @returns {string}
  */
-function address(item, size) {
-  return `/picture/${item}?size=${size}&v=${session().id.slice(0, 8)}`;
+function address(item, size, behind = false) {
+  return `/picture/${item}?size=${size}${behind ? "&behind=1" : ""}&v=${session().id.slice(0, 8)}`;
 }
 
 /**
@@ -60,7 +62,7 @@ export function preload(item) {
 /**
  * Picture as the question shows it.
  *
- * @param {Card} card
+ * @param {Shown} card
  * @returns {HTMLImageElement}
  */
 export function picture(card) {
@@ -74,16 +76,31 @@ export function picture(card) {
 }
 
 /**
+ * Button with the photo that an item is a part of, which opens it in the large view; nothing for other items.
+ *
+ * @param {Shown} card
+ * @returns {HTMLButtonElement | null}
+ */
+export function photoBehind(card) {
+  if (!card.behind) return null;
+  const img = make("img", { src: address(card.item, MEDIUM, true), alt: "", draggable: "false" });
+  const name = `Photo of item ${card.id}`;
+  const props = { type: "button", cls: "behind", "data-behind": card.item, "aria-label": name, title: name };
+  return make("button", props, img);
+}
+
+/**
  * Picture that fills the window: the one at hand at once, and a photo at its full size as soon as it is there.
  *
- * @param {Card} card
+ * @param {Shown} card
+ * @param {boolean} [behind] whether it is the photo that the item is a part of
  * @returns {HTMLImageElement}
  */
-export function largePicture(card) {
-  const img = make("img", { src: address(card.item, LARGE), alt: `Item ${card.id}` });
+export function largePicture(card, behind = false) {
+  const img = make("img", { src: address(card.item, LARGE, behind), alt: `Item ${card.id}` });
   if (session().kind === "image" && !session().crisp) {
     const whole = new Image();
-    whole.src = address(card.item, FULL);
+    whole.src = address(card.item, FULL, behind);
     whole.decode().then(
       () => (img.src = whole.src),
       () => {}, // the smaller one stays

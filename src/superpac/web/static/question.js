@@ -1,29 +1,35 @@
-// The question: two items side by side, or one beside a strip of others; and the wait for the next one.
+// The question: two items side by side, or one beside several; and the wait for the next one.
 
 import { lookAhead } from "./ahead.js";
 import { call, sleep } from "./api.js";
-import { content, figure } from "./cards.js";
+import { drawBoard, spokenBoard } from "./board_question.js";
+import { answerButton, keycap } from "./buttons.js";
+import { figure, foot, shortened } from "./cards.js";
+import { comparison, loadScales } from "./compare.js";
 import { byId, make, press } from "./dom.js";
 import { complain } from "./errors.js";
+import { keepFocus } from "./focus.js";
 import { banner, hideBanner, say } from "./messages.js";
-import { picture, preload } from "./pictures.js";
+import { preload } from "./pictures.js";
 import { lookAtSession, prepare } from "./preparing.js";
 import { showProgress } from "./progress.js";
-import { hush, playButton } from "./sounds.js";
-import { busy, crispness, pictured, session, state } from "./state.js";
-import { remember } from "./storage.js";
+import { hush } from "./sounds.js";
+import { busy, crispness, ofSeveral, pictured, session, state } from "./state.js";
+import { recall, remember } from "./storage.js";
+import { drawStrip } from "./strip.js";
 import { route } from "./views.js";
+import { drawWall, spokenWall } from "./wall_question.js";
 
 /** @typedef {import("./state.js").Question} Question */
 /** @typedef {import("./state.js").Reply} Reply */
 /** @typedef {import("./state.js").Shape} Shape */
 
 const PICTURES_MS = 1500; // a question is shown by then even if its pictures are late
-const SPOKEN = 200; // letters of a text that are read aloud
 const AFTER_PAINT_MS = 30;
 const THINK_MS = 250; // between two looks whether the next question is there
 const REFUSED_MS = 2000; // the same after an error
 
+let goingOn = false; // the person chose to go on although the goal is reached
 let turn = 0; // counts what was shown, so that a wait that was overtaken ends
 
 /** Show on the page whether it is busy. */
@@ -31,65 +37,22 @@ export function markBusy() {
   byId("ask").classList.toggle("busy", busy());
 }
 
-/**
- * @param {string} name
- * @returns {HTMLElement}
- */
-function keycap(name) {
-  return make("kbd", { text: name, "aria-hidden": "true" });
-}
-
-/**
- * A button that answers. Its data attributes say how; page.js hands the click to answer.js.
- *
- * @param {Record<string, unknown>} props
- * @param {...(Node | string)} children
- * @returns {HTMLButtonElement}
- */
-function answerButton(props, ...children) {
-  return make("button", { type: "button", ...props }, ...children);
-}
-
 /** @param {Question} question */
 function drawPair(question) {
   const [item, other] = [question.item, question.others[0]];
-  byId("stage").replaceChildren(figure(item, other), figure(other, item, "K"));
+  const rows = session().kind === "table" && item.rows.length > 0;
+  const apart = () => [figure(item, other), figure(other, item, "K")];
+  byId("stage").replaceChildren(...(rows ? [comparison(item, other), foot(item), foot(other)] : apart()));
   byId("answers").replaceChildren(
     answerButton({ cls: "different", "data-answer": "different" }, keycap("←"), "Different"),
     answerButton({ cls: "unsure", "data-answer": "unsure" }, "Can’t tell", keycap("↓")),
     answerButton({ cls: "same", "data-answer": "same" }, "Same", keycap("→")),
   );
-  byId("ask-title").textContent = "Same or different?";
+  byId("ask-title").textContent = session().question;
 }
 
-/** @param {Question} question */
-function drawStrip(question) {
-  const options = question.others.map((card, n) => {
-    const heard = session().kind === "sound"; // a player cannot stand within a button
-    const frame = make("div", { cls: "frame" }, heard ? picture(card) : content(card, question.item));
-    const name = shortened(card.text) || `like item ${card.id}`;
-    const props = { cls: "option", "data-choice": n, "aria-label": `${n + 1}: ${name}` };
-    const option = answerButton(props, keycap(String(n + 1)), frame);
-    return heard ? make("div", { cls: "heard" }, option, playButton(card, n + 1)) : option;
-  });
-  const strip = make("div", { cls: `options of-${session().kind}`, "data-n": options.length }, ...options);
-  byId("stage").replaceChildren(figure(question.item), strip);
-  byId("answers").replaceChildren(
-    answerButton({ cls: "different", "data-choice": "none" }, "None of these", keycap("0")),
-    answerButton({ cls: "unsure", "data-act": "skip" }, "Can’t tell", keycap("Space")),
-  );
-  byId("ask-title").textContent = "Which of these is it like?";
-}
-
-/**
- * Begin of a text, to be read aloud.
- *
- * @param {string} text
- * @returns {string}
- */
-function shortened(text) {
-  return text.length > SPOKEN ? `${text.slice(0, SPOKEN)}…` : text;
-}
+/** @type {Record<string, (question: Question) => void>} */
+const DRAWN = { strip: drawStrip, wall: drawWall, board: drawBoard };
 
 /**
  * What a screen reader says of a question.
@@ -99,7 +62,9 @@ function shortened(text) {
  */
 function spoken({ shape, item, others }) {
   const [one, other] = [item, others[0]].map((card) => shortened(card.text) || `item ${card.id}`);
-  return shape === "strip" ? `${one}: which of ${others.length}?` : `${one} and ${other}: same or different?`;
+  if (shape === "wall") return spokenWall(one, others.length);
+  if (shape === "board") return spokenBoard(one, others.length);
+  return shape === "strip" ? `${one}: which of ${others.length}?` : `${one} and ${other}: ${session().question}`;
 }
 
 /** Put the waiting state on the stage, as high as what was there, so that the buttons below do not jump. */
@@ -112,7 +77,8 @@ function drawThinking() {
   stage.replaceChildren(words);
   setTimeout(() => (words.textContent ||= "Thinking…")); // a screen reader announces only what changes later
   byId("reason").textContent = "";
-  for (const one of byId("answers").querySelectorAll("button")) one.disabled = true;
+  // not disabled: that would take the focus away
+  for (const one of byId("answers").querySelectorAll("button")) one.setAttribute("aria-disabled", "true");
 }
 
 /**
@@ -162,7 +128,25 @@ function setThinking(thinking) {
   markBusy();
 }
 
-/** Show that nothing is left to ask. */
+/**
+ * Name under which the browser keeps that the person went on in this session after its goal was reached.
+ *
+ * @returns {string}
+ */
+function wentOn() {
+  return `went-on.${session().id}`;
+}
+
+/** Ask on although the goal is reached; the page says so once. */
+export function goOn() {
+  goingOn = true;
+  remember(wentOn(), "yes");
+  state.pausing = false;
+  ask();
+  byId("main").focus({ preventScroll: true });
+}
+
+/** Show that nothing is left to ask, or that the goal is reached. */
 function showFinished() {
   setThinking(false);
   route();
@@ -175,15 +159,24 @@ function showFinished() {
  * @param {Reply} reply
  * @param {number} [since] when the person answered
  */
-export async function show({ question, finished, stopped }, since) {
+export async function show({ question, finished, reached, stopped }, since) {
   const own = (turn += 1);
   state.finished = finished && !question;
+  state.pausing = Boolean(reached && question) && !goingOn && recall(wentOn()) === null;
+  if (state.pausing) {
+    state.question = null; // no key may answer what is not seen
+    showFinished();
+    say("Finished: the goal is reached. You can go on or look at the clusters.");
+    return;
+  }
   if (!question) {
     state.question = null;
     if (finished) showFinished();
     else await think(since);
     return;
   }
+  await loadScales();
+  if (own !== turn) return;
   if (pictured()) {
     const items = [question.item, ...question.others].map((card) => card.item);
     await Promise.race([Promise.all(items.map(preload)), sleep(PICTURES_MS)]);
@@ -192,12 +185,12 @@ export async function show({ question, finished, stopped }, since) {
   state.question = question; // not before it is seen: a key must never answer what is still to come
   setThinking(false);
   const stage = byId("stage");
-  const strip = question.shape === "strip";
-  stage.className = `${crispness()} of-${session().kind} ${strip ? "strip" : ""}`;
+  const several = ofSeveral(question) ? `strip ${question.shape}` : "";
+  stage.className = `${crispness()} of-${session().kind} ${several}`;
   hush(stage);
   stage.style.minHeight = "";
-  if (strip) drawStrip(question);
-  else drawPair(question);
+  const draw = DRAWN[question.shape] ?? drawPair;
+  keepFocus(byId("ask"), () => draw(question));
   byId("reason").textContent = question.reason;
   if (stopped) banner(stopped); // questions ranked before it stopped are left
   press("shape", state.shape);
@@ -223,7 +216,7 @@ async function think(since) {
   const overtaken = () => own !== turn || state.view !== "ask";
   setThinking(true);
   route();
-  drawThinking();
+  keepFocus(byId("ask"), drawThinking);
   showProgress();
   let doubtful = true; // the server may have been started anew and be at its first clustering
   let told = false;

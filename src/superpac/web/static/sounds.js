@@ -4,12 +4,12 @@ import { make } from "./dom.js";
 import { picture } from "./pictures.js";
 import { session } from "./state.js";
 
-/** @typedef {import("./state.js").Card} Card */
+/** @typedef {import("./state.js").Shown} Shown */
 
 let turn = 0; // of the strip's sounds, the one that is played next
 
 /**
- * @param {Card} card
+ * @param {Shown} card
  * @param {Record<string, unknown>} props
  * @returns {HTMLAudioElement}
  */
@@ -31,7 +31,7 @@ function audio(card, props) {
 /**
  * Waveform of an item, and its player below.
  *
- * @param {Card} card
+ * @param {Shown} card
  * @param {string} [key] that plays it
  * @returns {HTMLElement}
  */
@@ -43,7 +43,7 @@ export function player(card, key) {
 /**
  * Button that plays an item of a strip, whose place for a player would be too small.
  *
- * @param {Card} card
+ * @param {Shown} card
  * @param {number} n place in the strip, from 1
  * @returns {HTMLElement}
  */

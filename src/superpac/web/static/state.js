@@ -8,6 +8,7 @@ import { recall } from "./storage.js";
  * @typedef {object} SessionInfo
  * @property {string} id
  * @property {"image" | "text" | "sound" | "table" | "vector"} kind of the data
+ * @property {string} question what is asked of two items, in words
  * @property {boolean} crisp whether pictures are so small that their pixels are shown as squares
  * @property {number} items
  * @property {{ n_clusters: number | "auto", affinity: string }} spec
@@ -21,16 +22,29 @@ import { recall } from "./storage.js";
  */
 
 /**
- * An item as it is shown; a table's columns and values are in `rows`, a text's words in `text`.
+ * What an item is.
  *
- * @typedef {{ item: number, id: string, rows: [string, string][], text: string }} Card
+ * @typedef {{ item: number, id: string, rows: [string, string][], text: string, behind: boolean }} Shown
  */
 
 /**
- * What is asked: `item` against the one other, or against each of a strip.
+ * An item as it is shown in a question; a table's columns and values are in `rows`, a text's words in `text`. Where
+ * there is more to see `behind` it, it is a part of a photo. `faces` are other members of its `group`, surest first.
+ *
+ * @typedef {Shown & { group: Group | null, faces: number[] }} Card
+ */
+
+/**
+ * A cluster as people call it; numbers begin at 1.
+ *
+ * @typedef {{ number: number, name: string, size: number }} Group
+ */
+
+/**
+ * What is asked: `item` against the one other, or against each of several.
  *
  * @typedef {object} Question
- * @property {"pair" | "strip" | "second"} shape
+ * @property {"pair" | "strip" | "wall" | "board" | "second"} shape
  * @property {Card} item
  * @property {Card[]} others
  * @property {number} seq
@@ -40,14 +54,25 @@ import { recall } from "./storage.js";
 /**
  * A question; or none because everything is settled (`finished`); or none yet because it is still being computed.
  *
- * `stopped` says why nothing is computed any more.
+ * `reached` says that the goal is reached with confidence, `stopped` why nothing is computed any more.
  *
- * @typedef {{ question: Question | null, finished: boolean, stopped?: string }} Reply
+ * @typedef {{ question: Question | null, finished: boolean, reached?: boolean, stopped?: string }} Reply
  */
 
 /** @typedef {"same" | "different" | "unsure"} Answer */
-/** @typedef {"pair" | "strip"} Shape */
-/** @typedef {"ask" | "clusters" | "history" | "export"} View */
+/** @typedef {"best" | "pair" | "strip" | "wall" | "board"} Shape */
+/** @typedef {"ask" | "clusters" | "review" | "history" | "export"} View */
+
+/**
+ * The form of question that a word names, if it names one.
+ *
+ * @param {string | null | undefined} word
+ * @returns {Shape | null}
+ */
+export function asShape(word) {
+  const known = ["best", "pair", "strip", "wall", "board"];
+  return known.includes(word ?? "") ? /** @type {Shape} */ (word) : null;
+}
 
 export const state = {
   /** @type {SessionInfo | null} */
@@ -55,6 +80,8 @@ export const state = {
   /** @type {Question | null} */
   question: null,
   finished: false,
+  /** The goal is reached, and the person has not chosen to go on. */
+  pausing: false,
   /** An answer is on its way to the server. */
   sending: false,
   /** The server is still computing the next question. */
@@ -62,7 +89,7 @@ export const state = {
   /** When the question was painted, in milliseconds of performance.now(). */
   shownAt: 0,
   /** @type {Shape} */
-  shape: recall("shape") === "strip" ? "strip" : "pair",
+  shape: asShape(recall("shape")) ?? "pair",
   annotator: recall("annotator") || "",
   /** @type {View} */
   view: "ask",
@@ -107,8 +134,19 @@ export function busy() {
   return state.sending || state.thinking;
 }
 
+/**
+ * Whether a question shows one item beside several, of which some are chosen or marked.
+ *
+ * @param {Question | null} question
+ * @returns {boolean}
+ */
+export function ofSeveral(question) {
+  return question !== null && !["pair", "second"].includes(question.shape);
+}
+
 /** The question that was shown may no longer be the current one: coming to the view asks for it anew. */
 export function forgetQuestion() {
   state.question = null;
   state.finished = false;
+  state.pausing = false;
 }

@@ -189,6 +189,20 @@ function doubt(found) {
 }
 
 /**
+ * What is to be checked, each as it is shown, with the answers that are likely wrong.
+ *
+ * @param {Suspects} found
+ * @returns {{ node: HTMLElement, links: Link[] }[]}
+ */
+export function suspectsIn(found) {
+  return [
+    ...found.disputes.map((one) => ({ node: dispute(one), links: [] })),
+    ...found.contradictions.map((one) => ({ node: contradiction(one), links: one.cut })),
+    ...found.doubts.map((one) => ({ node: doubt(one), links: [one.answer] })),
+  ];
+}
+
+/**
  * The first entries, and a button for the others.
  *
  * @param {HTMLElement[]} entries
@@ -210,11 +224,7 @@ function list(entries) {
 export async function showSuspects() {
   /** @type {Suspects} */
   const found = await call("/api/suspects");
-  const entries = [
-    ...found.disputes.map(dispute),
-    ...found.contradictions.map(contradiction),
-    ...found.doubts.map(doubt),
-  ];
+  const entries = suspectsIn(found).map((one) => one.node);
   if (!entries.length) {
     byId("suspects").replaceChildren();
     return;

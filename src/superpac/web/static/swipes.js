@@ -2,7 +2,7 @@
 
 import { answer } from "./answer.js";
 import { around, byId } from "./dom.js";
-import { state } from "./state.js";
+import { ofSeveral, state } from "./state.js";
 
 const STARTS = 24; // pixels after which the cards follow the finger
 const COUNTS = 70; // pixels that make a swipe
@@ -33,7 +33,7 @@ function began(event) {
 
 /** @param {TouchEvent} event */
 function moved(event) {
-  if (!start || state.question?.shape === "strip") return;
+  if (!start || ofSeveral(state.question)) return;
   const dx = event.touches[0].clientX - start.x;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   if (Math.abs(dx) > STARTS && !still) moveCards(`translateX(${dx / 3}px)`);

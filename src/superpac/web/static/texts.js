@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 
-/** @typedef {import("./state.js").Card} Card */
+/** @typedef {import("./state.js").Shown} Shown */
 /** @typedef {{ text: string, word: string }} Piece a word, or what stands between words, whose `word` is empty */
 
 const MOST = 250_000; // pairs of words that are compared in their order; longer texts without it
@@ -96,8 +96,8 @@ function runs(text, other) {
 /**
  * Words of an item; those that the other does not have are underlined and tinted.
  *
- * @param {Card} card
- * @param {Card} [other]
+ * @param {Shown} card
+ * @param {Shown} [other]
  * @returns {HTMLElement}
  */
 export function words(card, other) {

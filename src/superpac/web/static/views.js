@@ -7,7 +7,7 @@ import { state } from "./state.js";
 /** @typedef {import("./state.js").View} View */
 
 /** @type {View[]} */
-const VIEWS = ["ask", "clusters", "history", "export"];
+const VIEWS = ["ask", "clusters", "review", "history", "export"];
 const SECTIONS = ["preparing", "done", ...VIEWS];
 
 /** @type {Map<View, () => unknown>} */
@@ -27,7 +27,7 @@ export function onEnter(view, load) {
 export function route() {
   const wanted = location.hash.slice(1);
   const view = VIEWS.find((name) => name === wanted) ?? "ask";
-  const asked = view === "ask" && state.finished ? "done" : view;
+  const asked = view === "ask" && (state.finished || state.pausing) ? "done" : view;
   const shown = state.info?.usable ? asked : "preparing";
   for (const id of SECTIONS) byId(id).hidden = id !== shown;
   for (const link of document.querySelectorAll("nav a")) {

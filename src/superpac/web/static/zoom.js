@@ -4,9 +4,9 @@ import { content } from "./cards.js";
 import { around, byId, make } from "./dom.js";
 import { largePicture } from "./pictures.js";
 import { hush } from "./sounds.js";
-import { crispness, session, state } from "./state.js";
+import { crispness, ofSeveral, session, state } from "./state.js";
 
-/** @typedef {import("./state.js").Card} Card */
+/** @typedef {import("./state.js").Shown} Shown */
 
 /** Close the large view. */
 export function closeZoom() {
@@ -14,8 +14,8 @@ export function closeZoom() {
 }
 
 /**
- * @param {Card} card
- * @param {Card} [other]
+ * @param {Shown} card
+ * @param {Shown} [other]
  * @returns {HTMLElement}
  */
 function large(card, other) {
@@ -30,10 +30,10 @@ function large(card, other) {
  */
 function open(only) {
   if (!state.question) return;
-  const { shape, item, others } = state.question;
+  const { item, others } = state.question;
   const box = byId("zoom", HTMLDialogElement);
   box.className = crispness();
-  if (only !== null || shape === "strip") {
+  if (only !== null || ofSeveral(state.question)) {
     const card = [item, ...others].find((one) => one.item === only) ?? item;
     box.replaceChildren(large(card));
   } else {
@@ -46,6 +46,18 @@ function open(only) {
 export function zoom() {
   if (byId("zoom", HTMLDialogElement).open) closeZoom();
   else open(null);
+}
+
+/**
+ * Open the photo that an item is a part of.
+ *
+ * @param {Shown} card
+ */
+export function openBehind(card) {
+  const box = byId("zoom", HTMLDialogElement);
+  box.className = "";
+  box.replaceChildren(make("div", {}, largePicture(card, true)));
+  box.showModal();
 }
 
 /**
@@ -72,6 +84,13 @@ export function listenToZoom() {
   box.addEventListener("click", clickedLarge);
   box.addEventListener("close", () => hush(box));
   byId("stage").addEventListener("click", (event) => {
+    const photo = around(event, "[data-behind]");
+    if (photo && state.question) {
+      const cards = [state.question.item, ...state.question.others];
+      const card = cards.find((one) => one.item === Number(photo.dataset.behind));
+      if (card) openBehind(card);
+      return;
+    }
     const picture = around(event, ".card .frame > img");
     const cards = [...byId("stage").querySelectorAll(".card")];
     const n = picture ? cards.findIndex((card) => card.contains(picture)) : -1;
