@@ -6,8 +6,11 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: start test lint unit system-packages lock bench clean
 
-start: $(VENV)/.run-ready
-	$(BIN)/superpac label digits -k 10
+start: $(VENV)/.run-ready drawings
+	$(BIN)/superpac label drawings
+
+drawings: | $(VENV)/.run-ready
+	$(BIN)/superpac data draw drawings
 
 test: lint unit
 
@@ -30,14 +33,14 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run-ready: $(VENV)/bin/python requirements/run.lock pyproject.toml
-	@echo "Installing what labelling and clustering need into $(VENV): about 140 MB to fetch, 600 MB on disk."
+	@echo "Installing what labelling and clustering need into $(VENV): about 200 MB to fetch, 750 MB on disk."
 	@echo "This takes one to two minutes, once, and longer on a slow line."
 	@$(PIP) --require-hashes -r requirements/run.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.test-ready: $(VENV)/.run-ready requirements/test.lock
-	@echo "Installing what only tests and extras need: 1.3 GB on disk in all, some minutes more."
+	@echo "Installing what only tests and extras need: 1.5 GB on disk in all, some minutes more."
 	@$(PIP) --require-hashes -r requirements/test.lock
 	@touch $@
 
@@ -55,4 +58,4 @@ lock:
 	sh requirements/lock.sh
 
 clean:
-	rm -rf $(VENV) build superpac-output .pytest_cache .mypy_cache .ruff_cache requirements/js/node_modules
+	rm -rf $(VENV) drawings build superpac-output .pytest_cache .mypy_cache .ruff_cache requirements/js/node_modules

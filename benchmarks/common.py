@@ -5,15 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from joblib import Parallel, delayed
 
 from superpac import Dataset, Session, Spec, adjusted_rand, load
 from superpac.cache import DiskCache
+from superpac.data.benchmarks import data_folder
+from superpac.data.things import read_things
+from superpac.errors import NotFoundError
+from superpac.features import Encoder, encode, make_encoder
+from superpac.features.shelves import content_mark
 from superpac.simulation.loop import AnswerLoop
 from superpac.simulation.oracles import Oracle
 
@@ -34,9 +41,13 @@ class Draw:
     per_class: int | None = None
     standardise: bool = False
 
+    def whole(self) -> Dataset:
+        """All points of the set."""
+        return load(self.data, standardise=self.standardise)
+
     def items(self, seed: int) -> Dataset:
         """The points of one seed."""
-        items = load(self.data, standardise=self.standardise)
+        items = self.whole()
         if self.classes:
             return items.sample_classes(self.classes, self.per_class, seed)
         return items.shuffled(seed)
@@ -70,24 +81,57 @@ COIL20 = Draw("coil20", "ensc:gamma=10", 9)
 DIGITS10 = Draw("digits", "tsc:q=5", 5, 10, 100)
 
 
-def vectors(
-    name: str, classes: int | None = None, per_class: int | None = None, affinity: str = "tsc:q=5"
-) -> Draw:
-    """Vectors that a network made of photos, faces or sentences: a file in SUPERPAC_VECTORS.
+@dataclass(frozen=True)
+class Encoded(Draw):
+    """Vectors that an encoder of superpac's makes of photos, sounds or texts.
 
-    A file `name`.npz holds `X` and `y`, as ``superpac.load`` reads it.
+    `data` is a file of the folder of benchmark sets: a zip of one folder with a folder per class,
+    or a table with a column `category`. Of its classes, sorted by name, those within `part` are
+    taken.
     """
-    folder = Path(os.environ.get("SUPERPAC_VECTORS", "."))
-    return Draw(str(folder / f"{name}.npz"), affinity, None, classes, per_class)
+
+    encoder: str = ""
+    part: tuple[int, int] | None = None
+
+    def whole(self) -> Dataset:
+        """All vectors, made once and kept in the cache."""
+        path, encoder = data_folder() / self.data, make_encoder(self.encoder)
+        if not path.exists():
+            raise NotFoundError(f"{self.data} is not in {path.parent}; set SUPERPAC_DATA.")
+        key = f"benchmark {content_mark(path)} {encoder.fingerprint}"
+        kept = DiskCache().lasting().get_or_make(key, lambda: _vectors(path, encoder))
+        items = Dataset(kept["X"], y=kept["y"], name=f"{path.stem}, {self.encoder}")
+        if self.part is None:
+            return items
+        inside = (items.y >= self.part[0]) & (items.y < self.part[1])
+        return Dataset(items.X[inside], y=items.y[inside], name=items.name)
 
 
-CALTECH20 = vectors("caltech20_lite0")  # photos of 20 kinds of things, EfficientNet-Lite0
-CALTECH10 = vectors("caltech20_lite0", 10, 40)
-SIGNS = vectors("signs_lite0")  # hand signs for 0 to 9, the same network
-FACES35 = vectors("lfw_face")  # Labeled Faces in the Wild, 35 people, dlib's face network
-FACES15 = vectors("lfw_face", 15)
-BANK20 = vectors("bank20_tfidf")  # questions to a bank, 20 intents, SVD of character TF-IDF
-BANK20B = vectors("bank20b_tfidf")  # 20 other intents
+def _vectors(path: Path, encoder: Encoder) -> dict[str, Any]:
+    """Vectors and classes of the things in a file."""
+    if path.suffix != ".zip":
+        return _arrays(encode(read_things(path, labels="category"), encoder))
+    with TemporaryDirectory() as place:
+        with zipfile.ZipFile(path) as file:
+            file.extractall(place)
+        (folder,) = Path(place).iterdir()
+        return _arrays(encode(read_things(folder, labels="folders"), encoder))
+
+
+def _arrays(items: Dataset) -> dict[str, Any]:
+    return {"X": items.X, "y": items.y}
+
+
+CALTECH20 = Encoded("photos_caltech20.zip", "tsc:q=5", encoder="image")  # 20 kinds of things
+CALTECH10 = replace(CALTECH20, classes=10, per_class=40)
+SIGNS = Encoded("photos_signdigits.zip", "tsc:q=5", encoder="image")  # hand signs for 0 to 9
+FACES35 = Encoded("photos_lfw_half.zip", "tsc:q=5", encoder="face")  # Labeled Faces in the Wild
+FACES15 = replace(FACES35, classes=15)
+BANK77 = Encoded("text_banking77.csv", "tsc:q=5", encoder="text")  # questions to a bank, intents
+BANK20 = replace(BANK77, part=(0, 20))  # the first 20 intents by name
+BANK20B = replace(BANK77, part=(20, 40))
+VOICES = Encoded("audio_fsdd.zip", "tsc:q=5", encoder="speaker")  # spoken digits, 6 speakers
+SEGMENT = Draw("segment", "ensc:gamma=5", None, 7, 60)
 PENDIGITS = Draw("pendigits", "knn", 3, 10, 60, standardise=True)
 
 

@@ -45,12 +45,14 @@ from long_log import write_long_log
 from postgres import PostgresServer
 from superpac.answers.constraints import Constraints
 from superpac.data import load
+from superpac.data.drawings import write_drawings
 from superpac.errors import SuperpacError
 from superpac.metrics import clustering_error
 from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.oracles import TruthOracle
 from superpac.store import StoreFailure, new_info, open_store
+from superpac.system.optional import require
 
 Measured = tuple[str, float, float, str]  # what, value, limit, unit
 MEASURES: dict[str, Callable[[Path], Iterator[Measured]]] = {}
@@ -288,6 +290,38 @@ def late(folder: Path) -> Iterator[Measured]:
     share = 100.0 * found["late"] / found["questions"]
     yield "late questions, USPS, one answer per second", share, 2.0, "%"
     yield "answer to next question, the same, p95", 1000 * np.percentile(waits, 95), 100.0, "ms"
+
+
+@measure
+def photos(folder: Path) -> Iterator[Measured]:
+    """From the command to the first question: 800 drawings through the encoder for photos."""
+    require("features", "photos")
+    write_drawings(folder / "drawings", 50)
+    before = os.environ.get("SUPERPAC_CACHE")
+    os.environ["SUPERPAC_CACHE"] = str(folder / "cache")
+    try:
+        for words, store, limit in (("first", "1", 40.0), ("second", "2", 5.0)):
+            begun = time.monotonic()
+            given = ("-k", "auto", "--affinity", "auto")
+            page = LabelServer(folder, folder / "drawings", *given, store=str(folder / store))
+            page.wait_ready()
+            with page.client() as client:
+                person = Robot(client, np.zeros(800, dtype=int), "ann")
+                person.ask()
+                while person.question is None:
+                    time.sleep(0.05)
+                    person.ask()
+            yield (
+                f"800 pictures, command to first question, {words} time",
+                time.monotonic() - begun,
+                limit,
+                "s",
+            )
+            page.stop()
+    finally:
+        os.environ.pop("SUPERPAC_CACHE")
+        if before is not None:
+            os.environ["SUPERPAC_CACHE"] = before
 
 
 @measure

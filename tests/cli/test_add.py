@@ -9,11 +9,13 @@ import pytest
 from PIL import Image
 
 from command_line import superpac
-from superpac.cli.label import _with_additions
+from superpac.cli import common
+from superpac.cli.label import _begun, _gone_on
 from superpac.cli.sessions import load_session
 from superpac.data import load
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import InputError
+from superpac.features import ImageFeatures
 from superpac.session.spec import Spec
 from superpac.store import open_store
 from superpac.web.workspace import find_or_create
@@ -97,12 +99,9 @@ def test_the_same_folder_that_has_grown_says_how_to_add_and_adds_what_is_new(pla
     picture(place / "old" / "sub" / "x.png", 41)
     picture(place / "old" / "copy.png", 3)
     command = f"superpac add grows {place / 'old'}"
-    for words in (("ask", "grows"), ("label", place / "old", *HOW[:6], "--no-browser")):
-        said = refused(*words)
-        assert (
-            "2 items that the session 'grows' does not have (new: 0-first.png, sub/x.png)" in said
-        )
-        assert command in said
+    said = refused("ask", "grows")
+    assert "2 items that the session 'grows' does not have (new: 0-first.png, sub/x.png)" in said
+    assert command in said
     with open_store(place / "store.sqlite3") as store:
         spec, items = Spec(3, "tsc:q=4", dim=2), load(place / "old")
         with pytest.raises(InputError, match="or begin a new session under another --name"):
@@ -126,15 +125,13 @@ def test_label_on_the_first_folder_goes_on_with_the_session_that_has_grown(place
         picture(place / ("old" if k < 20 else "new") / f"{k}.png", k)
     superpac("new", place / "old", *HOW)
     superpac("add", "grows", place / "new")
+    how = dict.fromkeys(common.DATA_OPTIONS)
     spec = Spec(3, "tsc:q=4", dim=2)
+    begun = _begun(str(place / "old"), how, spec, None, None)
+    assert _begun(str(place / "new"), how, spec, None, None) is None
     with open_store(place / "store.sqlite3") as store:
-        source = {"what": str((place / "old").resolve())}
-        items = _with_additions(store, load(place / "old"), source, spec, None)
-        assert len(items) == 24
-        log, resumed = find_or_create(store, items, spec, None, source)
-        assert (log.info.name, resumed) == ("grows", True)
-        other = _with_additions(store, load(place / "new"), {"what": "/new"}, spec, None)
-        assert len(other) == 4
+        log, items = _gone_on(store, begun, 3, how, str(place / "old"))
+        assert (log.info.name, len(items)) == ("grows", 24)
 
 
 def test_data_that_have_moved_are_named_place_by_place_or_all_in_one(place):
@@ -178,11 +175,21 @@ def test_a_table_that_grew_alone_is_added_from_its_own_file(place):
     old = table(place / "old.csv", 0, 24, ids="row ")
     superpac("new", old, *HOW, "--ids", "id")
     table(old, 0, 30, ids="row ")
-    label = refused("label", old, *HOW[:6], "--ids", "id", "--no-browser")
-    assert "6 rows that the session 'grows' does not have" in label
-    assert "new: row 24, row 25, row 26 and 3 more" in label
     superpac("add", "grows", old)
     assert opened(place).data.ids.tolist()[-1] == "row 29"
+
+
+def test_label_on_a_table_that_grew_goes_on_with_its_session(place, capsys):
+    old = table(place / "old.csv", 0, 24, ids="row ")
+    superpac("new", old, *HOW, "--ids", "id")
+    superpac("ask", "grows", stdin="s\nd\nd\nq\n")
+    table(old, 0, 30, ids="row ")
+    how = dict.fromkeys(common.DATA_OPTIONS) | {"ids": "id"}
+    begun = _begun(str(old), how, Spec(3, "tsc:q=4", dim=2), None, None)
+    with open_store(place / "store.sqlite3") as store:
+        log, items = _gone_on(store, begun, 3, how, str(old))
+        assert (log.info.name, items.ids.tolist()[-1]) == ("grows", "row 29")
+    assert "6 new; going on with 3 answers" in capsys.readouterr().err
 
 
 def test_vectors_enter_too(place):
@@ -248,3 +255,85 @@ def test_another_session_on_grown_data_finds_all_its_places_again(place):
         np.testing.assert_array_equal(again.data.X, session.data.X)
         with pytest.raises(InputError):
             load_session(store, "second", [str(place / "old")]).data  # noqa: B018
+
+
+@pytest.fixture
+def photos(place):
+    """Coloured pictures, which an encoder makes vectors of."""
+
+    def save(path, number):
+        path.parent.mkdir(exist_ok=True, parents=True)
+        colour = np.array([(200, 40, 30), (40, 190, 60)][number % 2])
+        noise = np.random.default_rng([number, 6]).integers(-25, 25, (40 + number, 50, 3))
+        Image.fromarray(np.clip(colour + noise, 0, 255).astype(np.uint8)).save(path)
+
+    for k in range(12):
+        save(place / "old" / f"{k}.png", k)
+    return save
+
+
+def test_encoded_photos_enter_one_by_one_or_by_the_folder_and_only_new_ones_are_encoded(
+    place, photos, monkeypatch
+):
+    how = ("-k", 2, "-a", "tsc:q=3", "-d", 1, "--name", "grows")
+    superpac("new", place / "old", *how)
+    superpac("ask", "grows", stdin="s\nd\nq\n")
+    encoded = []
+    real = ImageFeatures._encode
+
+    def noted(self, batch):
+        encoded.extend(path.name for path in batch)
+        return real(self, batch)
+
+    monkeypatch.setattr(ImageFeatures, "_encode", noted)
+    photos(place / "one" / "new.png", 20)
+    assert "Items added to 'grows': 1" in superpac("add", "grows", place / "one").stdout
+    photos(place / "lone.png", 21)
+    assert "Items added to 'grows': 1" in superpac("add", "grows", place / "lone.png").stdout
+    photos(place / "old" / "0-first.png", 22)
+    (place / "old" / "5.png").rename(place / "old" / "z-renamed.png")
+    assert "Items added to 'grows': 1" in superpac("add", "grows", place / "old").stdout
+    assert encoded == ["new.png", "lone.png", "0-first.png"]
+    assert "Nothing in" in superpac("add", "grows", place / "one").stdout
+    session = opened(place)
+    assert session.data.ids.tolist()[12:] == ["new.png", "lone.png", "0-first.png"]
+    assert session.data.ids.tolist()[7] == "z-renamed.png"
+    assert len(session.state.answers) == 2
+    assert status()["items"] == 15
+
+
+def test_encoded_photos_are_found_again_where_vectors_were_forgotten(place, photos, monkeypatch):
+    superpac("new", place / "old", "-k", 2, "-a", "tsc:q=3", "-d", 1, "--name", "grows")
+    monkeypatch.setenv("SUPERPAC_CACHE", str(place / "another cache"))
+    real = ImageFeatures._encode
+    monkeypatch.setattr(ImageFeatures, "_encode", lambda self, batch: real(self, batch) + 1e-6)
+    assert status()["items"] == 12
+
+
+def test_texts_enter_from_another_table_and_from_one_that_was_sorted(place):
+    kinds = ("the card number {} is lost", "a train leaves from platform {}")
+    lines = [kinds[n % 2].format(n) for n in range(20)]
+
+    def write(name, chosen):
+        (place / name).write_text("text\n" + "".join(f"{line}\n" for line in chosen))
+        return place / name
+
+    first = write("asked.csv", lines[:14])
+    superpac(*("new", first, "-k", 2, "--features", "text-plain", "-a", "tsc:q=3", "-d", 1))
+    superpac("add", "asked", write("more.csv", [lines[3], lines[15]]))
+    write("asked.csv", sorted([*lines[:14], lines[17]]))
+    assert "Items added to 'asked': 1; it has 16" in superpac("add", "asked", first).stdout
+    with open_store(place / "store.sqlite3", read_only=True) as store:
+        session = load_session(store, "asked")
+        assert list(session.data.texts) == [*lines[:14], lines[15], lines[17]]
+        assert session.data.X.shape == (16, 16)
+
+
+def test_a_single_grey_picture_enters_too(place):
+    for k in range(20):
+        picture(place / "old" / f"{k}.png", k)
+    superpac("new", place / "old", *HOW)
+    picture(place / "lone.png", 30)
+    assert "it has 21 now" in superpac("add", "grows", place / "lone.png").stdout
+    assert opened(place).data.ids.tolist()[-1] == "lone.png"
+    assert "is a single image" in refused("new", place / "lone.png", *HOW[:6])

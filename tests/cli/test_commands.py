@@ -15,6 +15,7 @@ from PIL import Image
 
 from command_line import superpac
 from superpac.data.synthetic import make_subspaces
+from superpac.store import open_store
 
 STORES = Path(__file__).parents[1] / "store" / "assets"
 
@@ -47,6 +48,20 @@ def test_cluster_prints_one_json_object(planes, tmp_path):
     assert list(table.columns) == ["item", "cluster"]
     assert len(table) == 60
     assert Image.open(picture).width > 300
+
+
+def test_without_a_number_it_is_estimated_said_and_left_open_in_a_session(planes, tmp_path):
+    how = ("-a", "tsc:q=4")
+    result = json.loads(superpac("cluster", planes, *how, "--json").stdout)
+    assert result["clusters_estimated"]
+    words = f"{result['clusters']} clusters (estimated; -k says how many"
+    assert words in superpac("cluster", planes, *how).stdout
+    store = ("--store", tmp_path / "store.sqlite3")
+    superpac("new", planes, *how, "-d", 2, "--name", "open", *store)
+    with open_store(tmp_path / "store.sqlite3", read_only=True) as kept:
+        assert kept.open("open").info.spec["n_clusters"] == "auto"
+    done = superpac("new", planes, *how, "--strategy", "superpac", *store, check=False)
+    assert "needs the number of clusters" in done.stderr
 
 
 def test_cluster_without_truth_says_null(tmp_path):
@@ -122,7 +137,6 @@ def test_a_mistake_is_one_sentence_and_no_traceback(words, said, tmp_path, monke
         (("clutser", "digits"), "Did you mean 'cluster'?"),
         (("cluster", "digits", "-k", "0"), "-k"),
         (("cluster", "digits", "-k", "many"), "-k"),
-        (("cluster", "digits"), "-k"),
         (("cluster", "digits", "-k", "3", "--seed", "-1"), "--seed"),
         (("cluster", "digits", "-k", "3", "--sead", "1"), "--sead"),
         (("simulate", "digits", "-k", "some"), "nor 'auto'"),
@@ -170,6 +184,19 @@ def test_simulate_prints_trials_and_their_mean(planes, tmp_path):
     assert set(report["mean"]["error_at"]) == {"0", "50", "60"}
     assert set(report["mean"]["questions_to"]) == {"5%", "1%", "0%"}
     assert (tmp_path / "curve.png").stat().st_size > 5000
+
+
+def test_simulate_counts_a_persons_seconds_in_every_form(planes):
+    words = ("simulate", planes, "-k", 3, "-a", "tsc:q=4", "-d", 2, "-q", 20, "--json")
+    pairs = json.loads(superpac(*words).stdout)["trials"][0]
+    assert pairs["spent"] == [1.5 * n for n in range(len(pairs["curve"]))]
+    found = json.loads(superpac(*words, "--forms", "all").stdout)
+    spent = found["trials"][0]["spent"]
+    assert len(spent) == len(found["trials"][0]["curve"])
+    assert spent == sorted(spent)
+    assert set(found["mean"]["seconds_to"]) == set(found["mean"]["questions_to"])
+    dear = json.loads(superpac(*words, "--cost", "pair=3").stdout)["trials"][0]["spent"]
+    assert dear == [3.0 * n for n in range(len(dear))]
 
 
 def test_simulate_is_the_same_again(planes):

@@ -43,16 +43,17 @@ def test_show_of_a_table_with_labels(run, tmp_path):
     assert result.exit_code == 0
     assert "2, of 1 to 1 points" in result.output
     assert "[bold]t" in result.output
-    failed = run("show", path)
-    assert isinstance(failed.exception, DataError)
-    assert "--labels" in str(failed.exception)
+    plain = run("show", path)  # columns of text are shown, not compared
+    assert plain.exit_code == 0
+    assert "Shown only: name (text), c (text)" in plain.output
 
 
 def test_show_of_an_image_folder_in_colour_and_size(run, tmp_path):
     for k in range(3):
         pixels = np.random.default_rng(k).integers(0, 256, (5 + k, 6, 3)).astype(np.uint8)
         Image.fromarray(pixels).save(tmp_path / f"{k}.png")
-    assert "--size 5x6" in str(run("show", tmp_path).exception)
+    assert "32 x 32 x 3" in run("show", tmp_path, "--colour").output  # sizes are reconciled
+    assert "image" in run("show", tmp_path).output  # photos of several sizes, through an encoder
     result = run("show", tmp_path, "--size", "4x5", "--colour")
     assert "4 x 5 x 3" in result.output
     assert isinstance(run("show", tmp_path, "--size", "big").exception, InputError)
@@ -70,3 +71,11 @@ def test_import_then_show(run, tmp_path, monkeypatch):
     monkeypatch.setenv("SUPERPAC_DATA", str(home))
     assert "25 to 25 points" in run("show", "sonar").output
     assert isinstance(run("import", "nothing", source).exception, NotFoundError)
+
+
+def test_draw_writes_a_folder_to_try_the_program_on(run, tmp_path):
+    result = run("draw", tmp_path / "drawings", "--each", 1)
+    assert result.exit_code == 0
+    assert "16 drawings of 16 kinds" in result.output
+    assert len(list((tmp_path / "drawings").glob("*.png"))) == 16
+    assert isinstance(run("draw", tmp_path / "drawings").exception, InputError)

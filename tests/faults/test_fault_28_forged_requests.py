@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from labelling import LabelServer
+from labelling import LabelServer, wait_for_question
 
 CHANGES = ["question", "answers", "choices", "skips", "aside", "names", "undo", "redo", "decisions"]
 
@@ -101,7 +101,7 @@ def test_another_website_in_chromium_can_neither_change_nor_read(
     context = browser.new_context()
     page = context.new_page()
     page.goto(label_server.url)  # the cookie is in this browser now
-    page.wait_for_selector("#stage .card", timeout=60_000)
+    wait_for_question(page)
     taken = label_server.events()
     assert taken == before
     evil = context.new_page()

@@ -93,7 +93,7 @@ def test_nothing_runs_in_any_view(server: LabelServer, page: Page):
         page.click(f"nav a[data-view={view}]")
         page.wait_for_timeout(500)
         if view == "clusters":
-            page.locator(".thumb").first.click()
+            page.locator(".thumb").first.dblclick()
             page.wait_for_selector("#item[open]")
             page.keyboard.press("Escape")
             page.click("[data-look=map]")

@@ -107,6 +107,9 @@ def whole(route: str, body: dict[str, Any], events: list[tuple[Any, ...]]) -> bo
         return kinds == ["note", "retract", "restore"]
     if route == "choices":
         return len(kinds) >= 1 and set(kinds) == {"answer"}
+    if body.get("act") == "move":  # it wins over one's own earlier answers, which go first
+        said = kinds.count("answer")
+        return said >= 1 and kinds == ["retract"] * (len(kinds) - said) + ["answer"] * said
     return len(kinds) >= 1 and len(set(kinds)) == 1
 
 

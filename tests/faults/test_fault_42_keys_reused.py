@@ -55,13 +55,15 @@ def test_another_request_under_a_key_is_refused_and_writes_nothing(page, request
 
 CHANGES = {
     "answers": {"answer": "unsure", "annotator": "somebody else"},
-    "choices": {"choice": None, "annotator": "somebody else"},
+    "choices": {"annotator": "somebody else"},
     "skips": {"annotator": "somebody else"},
     "aside": {"item": 4, "back": True, "annotator": "somebody else"},
     "names": {"item": 4, "name": "eights", "annotator": "somebody else"},
     "undo": {"seq": 1, "annotator": "somebody else"},
     "redo": {"annotator": "somebody else"},
     "decisions": {"keep": "first", "annotator": "somebody else"},
+    "arrange": {"items": [5], "act": "split", "annotator": "somebody else"},
+    "keep": {"seqs": [1], "annotator": "somebody else"},
 }
 
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 from playwright.sync_api import Page
 
-from labelling import LabelServer, digits_file, wait_until
+from labelling import LabelServer, digits_file, wait_for_question, wait_until
 
 
 def command_lines() -> list[str]:
@@ -82,7 +82,7 @@ def test_the_file_leads_to_the_page_in_chromium(
     server, given = opened
     server.wait_ready()
     page.goto(given)
-    page.wait_for_selector("#ask:not([hidden]) #stage .card", timeout=90_000)
+    wait_for_question(page)
     assert page.url.startswith(server.origin)
     assert server.token not in page.url
     assert server.token not in page.content()

@@ -16,7 +16,14 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from command_line import superpac
-from labelling import CHROMIUM, CHROMIUM_ARGS, LabelServer, Person, digits_file
+from labelling import (
+    CHROMIUM,
+    CHROMIUM_ARGS,
+    LabelServer,
+    Person,
+    digits_file,
+    wait_for_question,
+)
 from postgres import unavailable
 
 NAME = "label.example"
@@ -28,10 +35,6 @@ def second_server(tmp_path: Path) -> Iterator[LabelServer]:
     server = LabelServer(tmp_path, digits_file(tmp_path), *args)
     yield server.wait_ready()
     server.stop()
-
-
-def wait_for_question(page: Page) -> None:
-    page.wait_for_selector("#ask:not([hidden]) #stage .card", timeout=90_000)
 
 
 def test_a_second_server_does_not_end_the_first_ones_visit(

@@ -36,4 +36,4 @@ def test_what_is_no_formula_stays_as_it_is_and_is_read_back(tmp_path):
     path = exports.write_labels(tmp_path / "out.csv", session.data, session.labels())
     again = load(path, ids="item")
     assert again.ids.tolist() == [row["item"] for row in rows]
-    assert again.X.ravel().tolist() == session.labels().tolist()
+    assert again.X.ravel().tolist() == (session.labels() + 1).tolist()

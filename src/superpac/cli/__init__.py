@@ -46,13 +46,17 @@ COMMANDS = {
         "List answers that contradict each other or do not fit, and what to take back.",
     ),
     "export": ("sessions:export", "Write clusters, answers or the whole session to a file."),
+    "known": (
+        "sessions:known",
+        "Take in labels or links that are known already, as answers; one undo takes them back.",
+    ),
     "import": (
         "sessions:import_",
         "Bring in a session from an archive; its log arrives bit for bit.",
     ),
     "verify": ("sessions:verify", "Check a session's log, event by event."),
     "store": ("sessions:store_tools", "The file or database that sessions are kept in."),
-    "data": ("data:app", "List, look at and import data."),
+    "data": ("data:app", "List, look at, draw and import data."),
     "features": (
         "features:app",
         "List encoders for photos, texts and voices, and fetch their networks.",

@@ -16,7 +16,8 @@ def add(
         str,
         typer.Argument(
             metavar="MORE",
-            help="A folder or file of the same kind as the session's, or its own that has grown.",
+            help="A folder, a table or one photo of the same kind as the session's, or its own "
+            "that has grown.",
         ),
     ],
     annotator: common.AnnotatorOption = "",

@@ -9,7 +9,7 @@ import typer
 
 from superpac.cli import common
 from superpac.errors import InputError
-from superpac.session.spec import DEFAULT_AFFINITY
+from superpac.session.spec import AUTO, DEFAULT_AFFINITY, Spec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def cluster(
     data: common.DataArgument,
-    k: common.ClustersOption,
+    k: common.EstimatedClustersOption = AUTO,
     affinity: common.AffinityOption = DEFAULT_AFFINITY,
     output: Annotated[
         Path | None,
@@ -37,6 +37,7 @@ def cluster(
     size: common.SizeOption = None,
     features: common.FeaturesOption = None,
     text: common.TextOption = None,
+    show: common.ShowOption = None,
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
@@ -49,14 +50,14 @@ def cluster(
     from superpac.cache import DiskCache
     from superpac.graph.spectral import cluster_rows, spectral_embedding
     from superpac.session.exports import write_labels
-    from superpac.session.problem import build_affinity
+    from superpac.session.problem import build_affinity, estimate_count
 
     piped = common.is_standard_output(output)
     if piped and as_json:
         raise InputError("--json and -o - both want standard output; give -o a file.")
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
-            items = common.read_data(
+            items = common.read_new(
                 data,
                 labels=labels,
                 ids=ids,
@@ -65,11 +66,18 @@ def cluster(
                 standardise=standardise,
                 features=features,
                 text=text,
+                show=show,
             )
-        make_affinity(affinity, k, random_state=seed)  # says at once what is wrong with its name
+        spec = Spec(k, affinity).settled(items)
+        affinity, given = spec.affinity, spec.clusters
+        make_affinity(affinity, given, random_state=seed)  # says at once what is wrong with it
         with stages.stage("affinity") as progress:
-            graph = build_affinity(items, affinity, k, seed, progress=progress, cache=DiskCache())
+            graph = build_affinity(
+                items, affinity, given, seed, progress=progress, cache=DiskCache()
+            )
+        estimated = k == AUTO
         with stages.stage("spectral"):
+            k = estimate_count(graph, seed) if estimated else given
             rng = np.random.RandomState(seed)
             found = spectral_embedding(graph, k, random_state=rng)
             clusters = cluster_rows(found.rows(), k, n_init=20, rng=rng)
@@ -77,6 +85,7 @@ def cluster(
         "data": items.name,
         "points": len(items),
         "clusters": k,
+        "clusters_estimated": estimated,
         "affinity": affinity,
         "neighbours": round(graph.nnz / max(len(items), 1), 2),
         "components": found.n_components,
@@ -136,6 +145,8 @@ def measure(items: Dataset, clusters: np.ndarray) -> dict[str, float | None]:
 
 def _headline(result: dict[str, Any]) -> str:
     words = f"{result['data']}: {result['points']} items in {result['clusters']} clusters"
+    if result["clusters_estimated"]:
+        words += " (estimated; -k says how many there are)"
     if result["error"] is not None:
         words += f", {100 * (1 - result['error']):.1f}% right without a question"
     return words

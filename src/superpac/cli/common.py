@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from superpac.errors import InputError
+from superpac.errors import DataError, InputError
 from superpac.session.spec import AUTO
 from superpac.system import atomic_files
 from superpac.system.atomic_files import stream_of
@@ -98,23 +98,32 @@ def check_picture(path: Path | None) -> Path | None:
 
 
 DataArgument = Annotated[
-    str, typer.Argument(metavar="DATA", help="A benchmark's name, a file, or an image folder.")
-]
-ClustersOption = Annotated[int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")]
-OpenClustersOption = Annotated[
-    Any,
-    typer.Option(
-        "-k",
-        "--clusters",
-        parser=parse_clusters,
-        metavar="K",
-        help="Number of clusters, or auto to find it while asking.",
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A folder of photos or sounds, a table of texts or numbers, or a benchmark's name.",
     ),
+]
+
+
+def _clusters(words: str) -> Any:
+    return typer.Option("-k", "--clusters", parser=parse_clusters, metavar="K", help=words)
+
+
+ClustersOption = Annotated[Any, _clusters("Number of clusters, or auto: it is found while asking.")]
+EstimatedClustersOption = Annotated[
+    Any, _clusters("Number of clusters, or auto: it is estimated from the affinity.")
+]
+TrueClustersOption = Annotated[
+    Any, _clusters("Number of clusters, by default that of the classes; auto: it is found.")
 ]
 AffinityOption = Annotated[
     str,
     typer.Option(
-        "--affinity", "-a", help="Method with parameters, such as tsc:q=5, or a file with a matrix."
+        "--affinity",
+        "-a",
+        help="Method with parameters, such as tsc:q=5, or a file with a matrix; auto goes by what "
+        "the items are.",
     ),
 ]
 LabelsOption = Annotated[
@@ -129,13 +138,17 @@ FeaturesOption = Annotated[
     typer.Option(
         "--features",
         help="What makes vectors of photos, texts or sounds (superpac features list), or a file "
-        "with vectors.",
+        "with vectors; by default what they are decides.",
     ),
 ]
 TextOption = Annotated[
     str | None, typer.Option("--text", help="Column of a table that holds texts to encode.")
 ]
 ColourOption = Annotated[bool, typer.Option("--colour", help="Keep the colours of images.")]
+ShowOption = Annotated[
+    list[str] | None,
+    typer.Option("--show", help="Column of a table to show and not to compare rows by."),
+]
 StandardiseOption = Annotated[
     bool, typer.Option("--standardise", help="Scale columns to mean 0 and variance 1.")
 ]
@@ -201,7 +214,7 @@ def parse_options(pairs: list[str] | None) -> dict[str, Any]:
 # options of read_data, and what their values are
 DATA_OPTIONS = {
     **{"labels": str, "ids": str, "size": str, "colour": bool, "standardise": bool},
-    **{"features": str, "text": str},
+    **{"features": str, "text": str, "show": list},
 }
 
 
@@ -215,32 +228,119 @@ def read_data(
     standardise: bool = False,
     features: str | None = None,
     text: str | None = None,
+    show: Sequence[str] | None = None,
     fewest: int = 2,
+    in_full: bool = False,
 ) -> Dataset:
-    """Load what the data options describe."""
+    """Load what the data options describe; without an encoder, images are their pixels."""
     from superpac.cli import things
     from superpac.data import load
     from superpac.data.image_folder import parse_size
 
-    if features or text or things.holds_sounds(what):
+    if features or text:
         for option, value in {"size": size, "colour": colour, "standardise": standardise}.items():
             if value:
                 raise InputError(f"--{option} is for pixels and tables; leave it out for vectors.")
-        return things.read_encoded(what, features=features, text=text, labels=labels, ids=ids)
-    return load(
-        what,
-        labels=labels,
-        ids=ids,
-        size=None if size is None else parse_size(size),
-        grey=not colour,
-        standardise=standardise,
-        fewest=fewest,
+        return things.read_items(
+            what,
+            features=features,
+            text=text,
+            labels=labels,
+            ids=ids,
+            fewest=fewest,
+            in_full=in_full,
+        )
+    with things.told_at_the_end(what, in_full=in_full) as aside:
+        return load(
+            what,
+            labels=labels,
+            ids=ids,
+            size=None if size is None else parse_size(size),
+            grey=not colour,
+            standardise=standardise,
+            fewest=fewest,
+            aside=aside,
+            show=tuple(show or ()),
+            tell=lambda words: say(words, stderr=True),
+        )
+
+
+# those that say what a photo, a sound or a text is as a point
+SAYS_HOW = ("features", "text", "size", "colour", "standardise")
+
+
+def read_new(what: str, **options: Any) -> Dataset:
+    """Load data that no session has noted; where no option says how, what they are decides."""
+    return _read_new(what, options)[0]
+
+
+def _read_new(what: str, options: dict[str, Any]) -> tuple[Dataset, dict[str, Any]]:
+    """Data that no session has noted, and the options to load the same again."""
+    options = _with_ids(what, options)
+    if any(options.get(name) for name in SAYS_HOW):
+        options = _with_size(what, options)
+        return read_data(what, **options), options
+    from superpac.cli import things
+
+    rest = {
+        name: options[name] for name in ("labels", "ids", "show", "in_full") if options.get(name)
+    }
+    return things.read_items(what, **rest), options
+
+
+def _with_ids(what: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with a column of numbers that only number the rows as their names."""
+    from superpac.data.mixed_tables import id_column
+    from superpac.data.things import TABLES
+
+    path = Path(what)
+    taken = any(options.get(name) for name in ("ids", "features", "text"))
+    if taken or path.suffix.lower() not in TABLES or not os.path.isfile(what):
+        return options
+    try:
+        found = id_column(path)
+    except DataError:  # whoever reads the table says what is wrong
+        return options
+    if found is None or found in (options.get("labels"), *(options.get("show") or ())):
+        return options
+    say(
+        f"The column {found!r} only numbers the rows: it names them and is not compared "
+        f"(--ids names another, --show {found} shows it).",
+        stderr=True,
     )
+    return {**options, "ids": found}
 
 
-def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | bool]]:
-    """Load what the data options describe, with what a session notes down to load it again."""
-    items = read_data(what, **options)
+def _with_size(what: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with a size for pixels where nobody named one and images have to be reduced."""
+    if any(options.get(name) for name in ("size", "features", "text")) or not os.path.isdir(what):
+        return options
+    from superpac.data.image_folder import fitting_size
+
+    size, why = fitting_size(Path(what))
+    if size is None:
+        return options
+    named = "x".join(map(str, size))
+    say(
+        f"Images are reduced to {named} pixels, since they are {why}; --size says else.",
+        stderr=True,
+    )
+    return {**options, "size": named}
+
+
+def read_source(
+    what: str, *, begun: SessionInfo | None = None, **options: Any
+) -> tuple[Dataset, dict[str, str | bool]]:
+    """Load data with what a session notes down to load it again; as one has that is there."""
+    if begun is None:
+        items, options = _read_new(what, options)
+    else:
+        recipe = begun.source if isinstance(begun.source, dict) else {}
+        chosen = {
+            part: recipe[part] for part in ("size", "ids") if isinstance(recipe.get(part), str)
+        }
+        options = {**options, **chosen}
+        items = read_data(what, **{**options, "features": recipe.get("features")})
     given = {name: value for name, value in options.items() if value}
     if items.features:
         from superpac.cli import things
@@ -251,7 +351,8 @@ def read_source(what: str, **options: Any) -> tuple[Dataset, dict[str, str | boo
 
 def place_of(what: str) -> str:
     """Where data are, as a session notes it down."""
-    return well_formed(str(Path(what).resolve()) if Path(what).exists() else what)
+    # os.path raises nothing, whatever the name
+    return well_formed(str(Path(what).resolve()) if os.path.exists(what) else what)
 
 
 def source_path(noted: str) -> str:
@@ -293,6 +394,21 @@ def read_items(
     return without_new(found, info) if growing else found
 
 
+def read_places(info: SessionInfo, **options: Any) -> tuple[Dataset, dict[str, Dataset]]:
+    """What is now in all places of a session, new things included, and what is in each of them."""
+    from superpac.session import adding
+
+    scaled = options.pop("standardise", False)
+    found: dict[str, Dataset] = {}
+
+    def read(place: str) -> Dataset:
+        found[place] = read_data(source_path(place), **options, fewest=1)
+        return found[place]
+
+    pool = adding.read_items(info, read, growing=True)
+    return pool.standardised() if scaled else pool, found
+
+
 class Stages:
     """Named stages of a command: a bar for each on a terminal, and the seconds each took."""
 
@@ -302,9 +418,19 @@ class Stages:
             BarColumn,
             MofNCompleteColumn,
             Progress,
+            ProgressColumn,
+            Task,
             TextColumn,
             TimeRemainingColumn,
         )
+        from rich.text import Text
+
+        class RateColumn(ProgressColumn):
+            """How many are done per second."""
+
+            def render(self, task: Task) -> Text:
+                speed = task.finished_speed or task.speed
+                return Text("" if not speed else f"{speed:.3g} per second", style="dim")
 
         self.seconds: dict[str, float] = {}
         console = Console(stderr=True)
@@ -312,6 +438,7 @@ class Stages:
             TextColumn("{task.description:<10}"),
             BarColumn(),
             MofNCompleteColumn(),
+            RateColumn(),
             TimeRemainingColumn(),
             console=console,
             disable=quiet or not console.is_terminal,

@@ -1,4 +1,4 @@
-"""``superpac data``: which benchmark sets are there, what a data set looks like, importing."""
+"""``superpac data``: which benchmark sets are there, what a data set looks like, making some."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import typer
 from superpac.cli import common
 from superpac.system.optional import require
 
-app = typer.Typer(help="List, look at and import data.", add_completion=False, no_args_is_help=True)
+app = typer.Typer(
+    help="List, look at, draw and import data.", add_completion=False, no_args_is_help=True
+)
 
 
 @app.command("list")
@@ -52,13 +54,18 @@ def show(
     points: Annotated[
         int | None, typer.Option(min=1, max=400, help="Points in the picture.")
     ] = None,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Name every file that cannot be used, and why.")
+    ] = False,
 ) -> None:
     """Show what a data set holds, and a picture of some of its points."""
     from rich.table import Table
 
     from superpac.data.overview import contact_sheet, facts, save_picture
 
-    items = common.read_data(data, labels=labels, ids=ids, size=size, colour=colour)
+    items = common.read_new(
+        data, labels=labels, ids=ids, size=size, colour=colour, in_full=set_aside
+    )
     table = Table(show_header=False, box=None)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -67,6 +74,23 @@ def show(
     common.say(table)
     if out is not None:
         common.say(f"Picture: {save_picture(contact_sheet(items, points), out)}")
+
+
+@app.command()
+def draw(
+    folder: Annotated[
+        Path, typer.Argument(callback=common.check_folder, help="A new folder to write them to.")
+    ],
+    each: Annotated[int, typer.Option(min=1, max=1000, help="Drawings of each kind.")] = 15,
+    by_kind: Annotated[
+        bool, typer.Option("--by-kind", help="A folder for each kind: --labels folders measures.")
+    ] = False,
+) -> None:
+    """Write a folder of drawings of cats, cars, cups and other things, to try the program on."""
+    from superpac.data.drawings import KINDS, write_drawings
+
+    written = write_drawings(folder, each, by_kind=by_kind)
+    common.say(f"Wrote {written} drawings of {len(KINDS)} kinds to {folder}")
 
 
 @app.command("import")

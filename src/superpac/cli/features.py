@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from superpac.cli import common
+
+if TYPE_CHECKING:
+    from superpac.features.models import Model
 
 app = typer.Typer(
     help="List encoders for photos, texts and voices, and fetch their networks.",
@@ -45,6 +48,8 @@ def list_(json: common.JsonOption = False) -> None:
     for each in facts:
         if each["sha256"]:
             common.say(f"{each['name']}: {each['network']}, from {each['origin']}")
+        if "also" in each:
+            common.say(f"{each['name']} also needs {each['also']}")
     forms = ", ".join(form for _, form in PREFIXES.values())
     common.say(f"Also: {forms}, module:function, or a file of vectors (.npy, .npz, .csv).")
     missing = [each["name"] for each in facts if not each["here"]]
@@ -57,18 +62,24 @@ def get(
     name: NameArgument,
     file: Annotated[
         Path | None,
-        typer.Option("--from", help="The package's file, where it was fetched before."),
+        typer.Option("--from", help="A package's file, where it was fetched before."),
     ] = None,
 ) -> None:
     """Fetch an encoder's published weights, check them, and write its network."""
-    from superpac.features.models import find_model, get_model, is_here
+    from superpac.features.models import find_model, get_model, missing, owner
 
     model = find_model(name)
-    if file is None and is_here(model):
+    wanted = missing(model) if file is None else [owner(model, file)]
+    if not wanted:
         common.say(f"{name} is here already.")
-        return
-    path = get_model(model, file, common.say)
-    common.say(f"{name} is ready: {path}")
+    for each in wanted:
+        path = get_model(each, file, common.say)
+        common.say(f"{each.name} is ready: {path}")
+    for each in missing(model):
+        common.say(
+            f"{name} also needs {each.package} {each.version}; give its file in the same way, or "
+            f"fetch it with: superpac features get {name}"
+        )
 
 
 @app.command()
@@ -99,7 +110,7 @@ def show(name: NameArgument, json: common.JsonOption = False) -> None:
 
 def _facts(name: str) -> dict[str, Any]:
     """What there is to say about an encoder; none of it loads a network."""
-    from superpac.features.models import MODELS, is_here, kept_file
+    from superpac.features.models import MODELS, is_here, kept_file, with_needs
     from superpac.features.registry import ENCODERS
 
     model = MODELS.get(name)
@@ -115,14 +126,25 @@ def _facts(name: str) -> dict[str, Any]:
             "here": True,
         }
     kept = kept_file(model)
+    also = MODELS.get(model.needs)
+    more = {} if also is None else {"also": _with_terms(also)}
     return facts | {
         "network": model.title,
         "dimension": model.dimension,
-        "bytes": model.size,
+        "bytes": sum(each.size for each in with_needs(model)),
         "licence": model.licence,
         "origin": model.origin,
         "package": f"{model.package} {model.version}",
         "sha256": model.weights,
         "here": is_here(model),
         "place": str(kept) if kept.is_file() else "",
+        **more,
     }
+
+
+def _with_terms(model: Model) -> str:
+    """A network that another needs, in one line."""
+    return (
+        f"{model.title} ({model.licence}), from {model.origin}, {model.package} {model.version}, "
+        f"{model.weights}"
+    )

@@ -13,10 +13,11 @@ import typer
 from superpac.cli import common, terminal
 from superpac.errors import InputError, NotFoundError
 from superpac.session import exports
-from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
+from superpac.session.spec import AUTO, DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 
 if TYPE_CHECKING:
     from superpac.data import Dataset
+    from superpac.session.answer_book import AnswerBook
     from superpac.session.questions import Question
     from superpac.session.session import Session
     from superpac.store import Store
@@ -29,12 +30,17 @@ def store_address(given: str | None) -> str:
     named = given or os.environ.get("SUPERPAC_STORE")
     if named:
         return named
-    import platformdirs
-
-    folder = platformdirs.user_data_path("superpac")
+    folder = data_folder()
     common.check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return str(folder / "sessions.sqlite3")
+
+
+def data_folder() -> Path:
+    """Where the program keeps what is the user's own."""
+    import platformdirs
+
+    return platformdirs.user_data_path("superpac")
 
 
 @contextmanager
@@ -45,7 +51,7 @@ def opened(given: str | None, *, read_only: bool = False, create: bool = False) 
     missing = "://" not in address and not os.path.exists(address)
     if missing and not create:
         raise NotFoundError(
-            f"There are no sessions yet at {address}; begin one with: superpac new DATA -k K."
+            f"There are no sessions yet at {address}; begin one with: superpac new DATA."
         )
     from superpac.store import open_store
 
@@ -78,7 +84,7 @@ def load_session(
 
 def new(
     data: common.DataArgument,
-    k: common.OpenClustersOption,
+    k: common.ClustersOption = AUTO,
     affinity: common.AffinityOption = DEFAULT_AFFINITY,
     strategy: common.StrategyOption = DEFAULT_STRATEGY,
     dim: common.DimOption = None,
@@ -89,6 +95,7 @@ def new(
     size: common.SizeOption = None,
     features: common.FeaturesOption = None,
     text: common.TextOption = None,
+    show: common.ShowOption = None,
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
@@ -108,6 +115,7 @@ def new(
         standardise=standardise,
         features=features,
         text=text,
+        show=show,
     )
     spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
     with (
@@ -267,7 +275,7 @@ def export(
         str | None,
         typer.Option(
             "--format",
-            help=f"{', '.join((*exports.FORMATS, *exports.FOLDERS))} or archive; "
+            help=f"{', '.join((*exports.FORMATS, *exports.FOLDERS, exports.SIDECARS))} or archive; "
             "by default what the ending says.",
         ),
     ] = None,
@@ -279,13 +287,51 @@ def export(
         form = "archive"
     if form != "archive":
         form = exports.check_form(output, form)
-    common.check_folder(output) if form in exports.FOLDERS else common.check_file(output)
+    folder = form in (*exports.FOLDERS, exports.SIDECARS)
+    common.check_folder(output) if folder else common.check_file(output)
     with opened(store, read_only=True) as kept:
         if form == "archive":
             kept.export_archive(session, output)
         else:
             exports.export(load_session(kept, session, data), output, form)
     common.say(f"Written: {output}", stderr=common.is_standard_output(output))
+
+
+def known(
+    session: common.SessionArgument,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="LABELS",
+            help="A table of names and labels, or of two names and same or different; links as "
+            "JSON; or folders: files are labelled by the folder they lie in.",
+        ),
+    ],
+    annotator: common.AnnotatorOption = "known",
+    data: common.MovedOption = None,
+    store: common.StoreOption = None,
+) -> None:
+    """Take in labels or links that are known already, as answers; one undo takes them back."""
+    with opened(store) as kept:
+        take_in(load_session(kept, session, data), what, annotator or "known")
+
+
+def take_in(current: AnswerBook, what: str, annotator: str = "known") -> None:
+    """Take known labels into a session and say what became of them."""
+    from superpac.session.known_labels import read_known, take_known
+
+    called = current.state.names or range(current.info.n_items)
+    names = [str(called[item]) for item in range(current.info.n_items)]
+    found = read_known(what, names)
+    taken = take_known(current, found, annotator)
+    if taken.answers or taken.named:
+        words = f"Taken in from {what}: {taken.answers} answers, {taken.named} names of groups"
+    else:
+        words = f"Nothing in {what} is new to {current.info.name!r}"
+    if found.unknown:
+        more = f" and {len(found.unknown) - 3} more" if len(found.unknown) > 3 else ""
+        words += f"; not among the items: {', '.join(found.unknown[:3])}{more}"
+    common.say(f"{words}.", stderr=True)
 
 
 def import_(

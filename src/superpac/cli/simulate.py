@@ -12,16 +12,18 @@ from superpac.errors import InputError
 from superpac.session.spec import DEFAULT_AFFINITY, DEFAULT_STRATEGY, Spec
 
 if TYPE_CHECKING:
+    from superpac.answers.forms import Costs
     from superpac.data import Dataset
     from superpac.session.questions import Labelling
     from superpac.simulation.loop import Run
 
+_EVERY_S = 60  # seconds of a person's time from one line to the next
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
 
 
 def simulate(
     data: common.DataArgument,
-    k: common.OpenClustersOption = None,
+    k: common.TrueClustersOption = None,
     affinity: common.AffinityOption = DEFAULT_AFFINITY,
     strategy: common.StrategyOption = DEFAULT_STRATEGY,
     questions: Annotated[int, typer.Option("--questions", "-q", min=0, help="Budget.")] = 200,
@@ -37,6 +39,15 @@ def simulate(
         str, typer.Option(help="Measure the 'model' labels (paper) or those that keep 'answers'.")
     ] = "model",
     until: common.UntilOption = None,
+    forms: Annotated[
+        str,
+        typer.Option(
+            "--forms", help="Ask in 'pair' only, or in 'all' forms by what they mend per second."
+        ),
+    ] = "pair",
+    cost: Annotated[
+        str, typer.Option("--cost", help="Seconds of a person's time, such as pair=1.5,click=1.")
+    ] = "",
     yardstick: Annotated[
         bool,
         typer.Option(
@@ -57,9 +68,10 @@ def simulate(
     """Answer DATA's questions from its true classes and report the error after each."""
     from joblib import Parallel, delayed
 
+    from superpac.answers.forms import parse_costs
     from superpac.session.stopping import parse_share
 
-    items = common.read_data(
+    items = common.read_new(
         data,
         labels=labels,
         ids=ids,
@@ -74,10 +86,16 @@ def simulate(
         )
     if labelling not in ("model", "answers"):
         raise InputError(f"--labelling must be 'model' or 'answers'. Got {labelling!r}.")
+    if forms not in ("pair", "strip", "wall", "board", "all"):
+        raise InputError(
+            f"--forms must be 'pair', 'strip', 'wall', 'board' or 'all'. Got {forms!r}."
+        )
+    costs = parse_costs(cost)
     clusters = k or classes or items.n_classes
     if clusters is None:
         raise InputError("Say how many clusters there are with -k.")
     spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
+    spec = spec.settled(items)
     enough = None if until is None else parse_share(until)
     work = (
         delayed(trial)(
@@ -90,6 +108,8 @@ def simulate(
             labelling,
             enough,
             yardstick,
+            forms,
+            costs,
         )
         for t in range(trials)
     )
@@ -104,7 +124,7 @@ def simulate(
     if plot is not None:
         from superpac.plots import draw_curves
 
-        title = f"{items.name}: {strategy} on {affinity}"
+        title = f"{items.name}: {strategy} on {spec.affinity}"
         drawn = draw_curves(plot, {strategy: [run.error for run in runs]}, title=title)
         report["plot"] = str(drawn)
     if as_json:
@@ -123,6 +143,8 @@ def trial(
     labelling: Labelling,
     until: float | None = None,
     yardstick: bool = False,
+    forms: str = "pair",
+    costs: Costs | None = None,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
     from superpac.cache import DiskCache
@@ -141,7 +163,16 @@ def trial(
     affinity = build_affinity(items, spec.affinity, spec.clusters, spec.seed, cache=DiskCache())
     session = Session.create(items, spec, affinity=affinity)
     oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
-    run = run_session(session, oracle, items.y, questions, labelling=labelling, until=until)
+    run = run_session(
+        session,
+        oracle,
+        items.y,
+        questions,
+        labelling=labelling,
+        until=until,
+        forms=forms,
+        costs=costs,
+    )
     progress = session.progress()
     for name in ("error_left", "clusters", "clusters_sure"):
         run.facts[name] = progress[name]
@@ -165,6 +196,7 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
                 "curve": [
                     [int(q), float(e)] for q, e in zip(run.questions, run.error, strict=True)
                 ],
+                "spent": [round(float(t), 3) for t in run.spent],
                 "seconds": round(run.seconds, 3),
                 "ask_ms": {
                     "p50": float(np.percentile(run.ask_ms, 50)) if run.ask_ms.size else None,
@@ -181,12 +213,26 @@ def summarise(runs: list[Run], questions: int) -> dict[str, Any]:
         "mean": {
             "error_at": {str(q): float(np.mean([run.error_at(q) for run in runs])) for q in marks},
             **_questions_to(runs),
+            "error_after": {
+                str(mark): float(np.mean([run.error_after(mark) for run in runs]))
+                for mark in range(0, int(max(run.spent[-1] for run in runs)) + 1, _EVERY_S)
+            },
+            "seconds_to": {
+                name: _mean([run.seconds_to(level) for run in runs])
+                for name, level in LEVELS.items()
+            },
         },
     }
     knowing = [run.facts["clairvoyant"] for run in runs if "clairvoyant" in run.facts]
     if knowing:
         report["clairvoyant"] = _questions_to(knowing)
     return report
+
+
+def _mean(values: list[float | None]) -> float | None:
+    """Mean of what every trial reached; None where one did not."""
+    found = [value for value in values if value is not None]
+    return sum(found) / len(values) if len(found) == len(values) else None
 
 
 def _questions_to(runs: list[Run]) -> dict[str, dict[str, Any]]:
@@ -210,9 +256,13 @@ def _say(report: dict[str, Any]) -> None:
     common.say(f"Mean of {n} trial(s)", "bold")
     for mark, error in mean["error_at"].items():
         common.say(f"{mark:>6} questions  {100 * error:6.2f}%")
+    for mark, error in list(mean["error_after"].items())[1:]:
+        common.say(f"{mark:>6} seconds    {100 * error:6.2f}%")
     for name, count in mean["questions_to"].items():
         reached = mean["reached"][name]
-        words = f"{count:.0f} questions" if count is not None else f"in {reached} of {n} trials"
+        words = f"in {reached} of {n} trials"
+        if count is not None:
+            words = f"{count:.0f} questions, {mean['seconds_to'][name]:.0f} seconds of a person"
         if "clairvoyant" in report:
             least = report["clairvoyant"]["questions_to"][name]
             words += f" (clairvoyant: {'-' if least is None else format(least, '.0f')})"
