@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
+from superpac.data import load
 from superpac.data.sound_files import Sound, as_wav
 from superpac.data.things import Things, as_things, read_things
 from superpac.errors import DataError, InputError, NotFoundError
@@ -69,6 +71,18 @@ def test_labels_stay_with_their_things_where_one_is_broken(tmp_path):
     put(tmp_path, a_png=picture(), b_png=b"", c_png=picture())
     things = read_things(tmp_path, labels=["x", "y", "z"])
     assert [things.class_names[k] for k in things.y] == ["x", "z"]
+
+
+@pytest.mark.parametrize("read", [read_things, partial(load, aside=lambda name, why: None)])
+def test_a_broken_file_outside_the_folders_needs_no_class(tmp_path, read):
+    for kind in ("cat", "dog"):
+        put(tmp_path / kind, a_png=picture(), b_png=picture())
+    put(tmp_path, loose_png=b"broken")
+    found = read(tmp_path, labels="folders")
+    assert [found.class_names[k] for k in found.y] == ["cat", "cat", "dog", "dog"]
+    put(tmp_path, loose_png=picture())
+    with pytest.raises(DataError, match=r"loose\.png: lies in no sub-folder"):
+        read(tmp_path, labels="folders")
 
 
 def test_all_broken_is_an_error_that_says_why(tmp_path):

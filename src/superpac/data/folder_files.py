@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from superpac.data.checks import reading
@@ -52,17 +52,24 @@ def tally(endings: Counter[str]) -> str:
     return ", ".join(f"{n} x {s}" for s, n in endings.most_common(3)) or "nothing"
 
 
-def own_folders(folder: Path, names: Sequence[str]) -> list[str]:
-    """Folder that each file lies in, as its true class; names are paths below `folder`."""
+BROKEN = "(broken)"  # class of a file that lies in no folder and is left out
+
+
+def own_folders(folder: Path, names: Sequence[str], broken: Collection[int] = ()) -> list[str]:
+    """Folder that each file lies in, as its true class; names are paths below `folder`.
+
+    What is broken and will be left out needs none, wherever it lies.
+    """
     if folder.is_file():
         return [folder.resolve().parent.name]
     parents = [n.rpartition("/")[0] for n in names]
-    if "" in parents:
-        raise DataError(
-            f"{folder / names[parents.index('')]}: lies in no sub-folder, so labels='folders' has "
-            "no class for it; move it into one, or leave labels out."
-        )
-    return parents
+    for i, parent in enumerate(parents):
+        if not parent and i not in broken:
+            raise DataError(
+                f"{folder / names[i]}: lies in no sub-folder, so labels='folders' has "
+                "no class for it; move it into one, or leave labels out."
+            )
+    return [parent or BROKEN for parent in parents]
 
 
 def _raise(error: OSError) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,10 +90,12 @@ def load_images(
     X = _read_all(files, whole, shape, target is not None, grey, limit_pixels, leave_out)
     if len(broken) == len(files):
         raise DataError(f"{folder}: none of its {len(files)} images can be read; give others.")
+    by_folder = isinstance(labels, str)
+    classes: Any = folder_files.own_folders(folder, names, broken) if by_folder else labels
     data = Dataset(
         X,
         ids=names if ids is None else ids,  # type: ignore[arg-type]
-        y=folder_files.own_folders(folder, names) if isinstance(labels, str) else labels,  # type: ignore[arg-type]
+        y=classes,
         name=folder.resolve().name or str(folder),
         image_shape=shape if grey else (*shape, 3),
         paths=tuple(files),

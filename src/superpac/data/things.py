@@ -351,12 +351,19 @@ def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int, fewest:
             raise InputError(f"{option} must be {allowed} for a folder; got {value!r}.")
     kind, found, others = _sort_out(folder)
     names = [folder_files.name_below(f, folder) for f in found]
-    classes: Any = folder_files.own_folders(folder, names) if isinstance(labels, str) else labels
+    # Resolved, so that a link put in a file's place later is seen as one and not followed.
+    paths = tuple(f.resolve() for f in found)
+    broken = {}
+    for i, (given, real) in enumerate(zip(found, paths, strict=True)):
+        why = _fault(given, real, folder, kind, limit_pixels)
+        if why:
+            broken[i] = why
+    by_folder = isinstance(labels, str)
+    classes: Any = folder_files.own_folders(folder, names, broken) if by_folder else labels
     things = Things(
         kind,
         names=tuple(names if ids is None else np.asarray(ids, dtype=object).tolist()),
-        # Resolved, so that a link put in a file's place later is seen as one and not followed.
-        paths=tuple(f.resolve() for f in found),
+        paths=paths,
         y=classes,
         set_aside=others,
         name=folder.resolve().name or str(folder),
@@ -364,11 +371,6 @@ def _from_folder(folder: Path, labels: Any, ids: Any, limit_pixels: int, fewest:
         by_content=ids is None,
         fewest=fewest,
     )
-    broken = {}
-    for i, (given, real) in enumerate(zip(found, things.paths or (), strict=True)):
-        why = _fault(given, real, folder, kind, limit_pixels)
-        if why:
-            broken[i] = why
     things = things.without(broken)
     if len(things) < fewest:
         raise DataError(f"{folder}: holds one {kind}, at least two are needed; add more.")
