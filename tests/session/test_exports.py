@@ -150,6 +150,9 @@ def test_texts_and_sounds_are_taken_along_as_what_they_are(tmp_path):
     lines = [json.loads(line) for line in exports.as_jsonl(texts).splitlines()]
     assert [line["text"] for line in lines] == list(said)
     assert "'=sum 3 of mañana" in exports.as_csv(texts).decode()
+    plain = exports.write_labels(tmp_path / "plain.csv", texts.data, texts.labels())
+    rows = list(csv.DictReader(plain.open(encoding="utf-8")))
+    assert [row["text"] for row in rows] == [f"'{words}" for words in said]
     files = tuple(tmp_path / f"{n}.wav" for n in range(12))
     for n, path in enumerate(files):
         path.write_bytes(as_wav(Sound(np.full(9, n / 20, np.float32), 8000)))

@@ -27,6 +27,7 @@ def list_(json: common.JsonOption = False) -> None:
     from rich.table import Table
 
     from superpac.features.registry import PREFIXES, encoder_names
+    from superpac.features.vectors_file import SUFFIXES
 
     facts = [_facts(name) for name in encoder_names()]
     if json:
@@ -51,7 +52,8 @@ def list_(json: common.JsonOption = False) -> None:
         if "also" in each:
             common.say(f"{each['name']} also needs {each['also']}")
     forms = ", ".join(form for _, form in PREFIXES.values())
-    common.say(f"Also: {forms}, module:function, or a file of vectors (.npy, .npz, .csv).")
+    files = ", ".join(SUFFIXES)
+    common.say(f"Also: {forms}, module:function, or a file of vectors ({files}).")
     missing = [each["name"] for each in facts if not each["here"]]
     if missing:
         common.say(f"What is not here is fetched with: superpac features get {missing[0]}")

@@ -23,6 +23,7 @@ from superpac.array_types import FloatArray
 from superpac.errors import DisconnectedGraphWarning, InputError
 from superpac.graph.kmeans import kmeans
 from superpac.graph.sparse_graph import tidy
+from superpac.system.threads import limit_threads
 
 Seed = int | np.random.RandomState | None
 
@@ -157,6 +158,9 @@ def normalized_affinity(A: sparse.csr_array) -> sparse.csr_array:
     return S
 
 
+@limit_threads(
+    1
+)  # work by single vectors: on a busy machine two threads took 2 to 17 times as long
 def top_eigenvectors(
     S: sparse.csr_array, k: int, rng: np.random.RandomState
 ) -> tuple[FloatArray, FloatArray]:

@@ -76,7 +76,7 @@ def neutral(cell: object) -> str:
 
 
 def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
-    """Write item and cluster as CSV, clusters numbered from 1.
+    """Write item and cluster as CSV, clusters numbered from 1; with texts and places as in `table`.
 
     Parameters
     ----------
@@ -91,8 +91,12 @@ def write_labels(path: str | Path, items: Dataset, clusters: NDArray) -> Path:
     -------
     Path
     """
-    numbers = [group_number(c) for c in clusters]
-    return write_whole(path, _csv(["item", "cluster"], zip(items.ids, numbers, strict=True)))
+    columns = {
+        "item": items.ids,
+        "cluster": [group_number(c) for c in clusters],
+        **_contents(items),
+    }
+    return write_whole(path, _csv(list(columns), zip(*columns.values(), strict=True)))
 
 
 def table(session: Labelled) -> dict[str, list[Any]]:
@@ -112,8 +116,7 @@ def table(session: Labelled) -> dict[str, list[Any]]:
         "name": [names.get(int(c), "") for c in labels],
         "settled": _tied(session, labels).tolist(),
         "set_aside": [i in session.state.bad for i in range(len(session.data))],
-        **({} if session.data.texts is None else {"text": list(session.data.texts)}),
-        **_places(session.data),
+        **_contents(session.data),
     }
     gone = session.history.gone
     if not gone:
@@ -130,8 +133,10 @@ def _tied(session: Labelled, labels: IntArray) -> NDArray[np.bool_]:
     return tied(labels, session.state.constraints)
 
 
-def _places(data: Dataset) -> dict[str, list[Any]]:
-    """Where in which photo each item is, where items are parts of photos."""
+def _contents(data: Dataset) -> dict[str, list[Any]]:
+    """Text of each item, and where in which photo it is, for items that are texts or parts."""
+    if data.texts is not None:
+        return {"text": list(data.texts)}
     if data.cuts is None:
         return {}
     sides = {
