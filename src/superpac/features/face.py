@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,14 @@ from superpac.cache import DiskCache
 from superpac.data.cuts import Cut
 from superpac.data.things import Things
 from superpac.errors import DataError
-from superpac.features.base import Encoder, digest, unit
+from superpac.features.base import digest, unit
 from superpac.features.faces import NONE, FaceFinder, Photo, find_faces
-from superpac.features.models import MODELS, kept_file, load_network
-from superpac.features.onnx_encoder import open_network
 from superpac.features.photo import photo_file
+from superpac.features.published_network import PublishedNetwork
 from superpac.system.progress import Progress, no_progress
 
 
-class FaceFeatures(Encoder):
+class FaceFeatures(PublishedNetwork):
     """Who a face is, as 128 numbers: dlib's face network.
 
     As a transformer it takes photos and gives one vector for each, that of the widest face in it.
@@ -45,25 +44,13 @@ class FaceFeatures(Encoder):
     """
 
     kind: ClassVar[str] = "image"
-
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
-    @property
-    def name(self) -> str:
-        """Text from which `make_encoder` makes this encoder."""
-        return "face"
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return MODELS["face"].dimension
+    model_name: ClassVar[str] = "face"
 
     @property
     def fingerprint(self) -> str:
         """Hash of all that vectors depend on."""
         finder = FaceFinder().fingerprint
-        return digest(encoder="face", revision=1, model=MODELS["face"].fingerprint, finder=finder)
+        return digest(encoder="face", revision=1, model=self._model.fingerprint, finder=finder)
 
     def parts_of(
         self,
@@ -79,11 +66,6 @@ class FaceFeatures(Encoder):
     @cached_property
     def _finder(self) -> FaceFinder:
         return FaceFinder()
-
-    @cached_property
-    def _network(self) -> Any:
-        model = MODELS["face"]
-        return open_network(load_network(model), kept_file(model))
 
     def _prepare(self) -> None:
         self._network, self._finder.network  # noqa: B018

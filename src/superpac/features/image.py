@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.features.base import Encoder, digest, unit
-from superpac.features.models import MODELS, kept_file, load_network
-from superpac.features.onnx_encoder import Preprocessing, open_network
+from superpac.features.base import digest, unit
+from superpac.features.onnx_encoder import Preprocessing
 from superpac.features.photo import read_photo
+from superpac.features.published_network import PublishedNetwork
 
 # As the network was trained. Cutting the middle out errs less than squeezing the whole photo into
 # the square: of 800 photos of 20 kinds, 3.4% have a nearest neighbour of another kind, 3.9% then.
 PREPROCESSING = Preprocessing(scale=1.0, mean=(127.0,), deviation=(128.0,), crop="centre")
 
 
-class ImageFeatures(Encoder):
+class ImageFeatures(PublishedNetwork):
     """What a photo shows, as 1,280 numbers: EfficientNet-Lite0 before its classifier.
 
     For photos of things, animals, places, food. It knows nothing of people: faces need an encoder
@@ -47,19 +46,7 @@ class ImageFeatures(Encoder):
     """
 
     kind: ClassVar[str] = "image"
-
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
-    @property
-    def name(self) -> str:
-        """Text from which `make_encoder` makes this encoder."""
-        return "image"
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return MODELS["image"].dimension
+    model_name: ClassVar[str] = "image"
 
     @property
     def fingerprint(self) -> str:
@@ -68,17 +55,9 @@ class ImageFeatures(Encoder):
         return digest(
             encoder="image",
             revision=1,
-            model=MODELS["image"].fingerprint,
+            model=self._model.fingerprint,
             preprocessing=[how.size, how.crop, how.scale, how.mean, how.deviation],
         )
-
-    @cached_property
-    def _network(self) -> Any:
-        model = MODELS["image"]
-        return open_network(load_network(model), kept_file(model))
-
-    def _prepare(self) -> None:
-        self._network  # noqa: B018
 
     def _encode(self, batch: Sequence[Path]) -> NDArray:
         how = PREPROCESSING

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superpac.features import speech
-from superpac.features.base import Encoder, digest, unit
-from superpac.features.models import MODELS, kept_file, load_network
-from superpac.features.onnx_encoder import open_network
+from superpac.features.base import digest, unit
+from superpac.features.published_network import PublishedNetwork
 
 _PIECES_AT_ONCE = 32
 
 
-class SpeakerFeatures(Encoder):
+class SpeakerFeatures(PublishedNetwork):
     """Who is speaking, as 256 numbers: Resemblyzer's voice encoder.
 
     For recordings of one voice each, of a second or more.
@@ -40,20 +38,8 @@ class SpeakerFeatures(Encoder):
     """
 
     kind: ClassVar[str] = "sound"
+    model_name: ClassVar[str] = "speaker"
     batch: ClassVar[int] = 4
-
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
-    @property
-    def name(self) -> str:
-        """Text from which `make_encoder` makes this encoder."""
-        return "speaker"
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return MODELS["speaker"].dimension
 
     @property
     def fingerprint(self) -> str:
@@ -61,18 +47,10 @@ class SpeakerFeatures(Encoder):
         return digest(
             encoder="speaker",
             revision=1,
-            model=MODELS["speaker"].fingerprint,
+            model=self._model.fingerprint,
             rate=speech.RATE,
             volume=speech.VOLUME,
         )
-
-    @cached_property
-    def _network(self) -> Any:
-        model = MODELS["speaker"]
-        return open_network(load_network(model), kept_file(model))
-
-    def _prepare(self) -> None:
-        self._network  # noqa: B018
 
     def _encode(self, batch: Sequence[Path]) -> NDArray:
         """Average over the pieces of each recording; a few dozen pieces are computed at once."""

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.features.base import Encoder, digest
-from superpac.features.models import MODELS, kept_file, load_companion, load_network
-from superpac.features.onnx_encoder import open_network
+from superpac.features.base import digest
+from superpac.features.models import load_companion
+from superpac.features.published_network import PublishedNetwork
 from superpac.features.weights.minilm import LONGEST
 from superpac.system.optional import require
 
 
-class TextFeatures(Encoder):
+class TextFeatures(PublishedNetwork):
     """What a sentence means, as 384 numbers: all-MiniLM-L6-v2.
 
     For sentences and short paragraphs in English; of a longer text the first 256 word pieces are
@@ -39,25 +39,13 @@ class TextFeatures(Encoder):
     """
 
     kind: ClassVar[str] = "text"
+    model_name: ClassVar[str] = "text"
     batch: ClassVar[int] = 16
-
-    def __init__(self, *, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
-    @property
-    def name(self) -> str:
-        """Text from which `make_encoder` makes this encoder."""
-        return "text"
-
-    @property
-    def dimension(self) -> int:
-        """Numbers in a vector."""
-        return MODELS["text"].dimension
 
     @property
     def fingerprint(self) -> str:
         """Hash of all that vectors depend on."""
-        model = MODELS["text"]
+        model = self._model
         return digest(
             encoder="text",
             revision=1,
@@ -67,16 +55,11 @@ class TextFeatures(Encoder):
         )
 
     @cached_property
-    def _network(self) -> Any:
-        model = MODELS["text"]
-        return open_network(load_network(model), kept_file(model))
-
-    @cached_property
     def _tokenizer(self) -> Any:
         require("features", "The encoder text", "tokenizers")
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_str(load_companion(MODELS["text"]).decode())
+        tokenizer = Tokenizer.from_str(load_companion(self._model).decode())
         tokenizer.no_padding()
         tokenizer.enable_truncation(LONGEST)
         return tokenizer
