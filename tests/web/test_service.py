@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 
 from labelling import LabelServer, Robot, digits_file
-from superpac.data import load
+from superpac.data import Dataset, load
+from superpac.features.registry import encoder_names
 from superpac.store import open_store
+from superpac.web.service import WORDS, asked_of
 
 
 @pytest.fixture(scope="module")
@@ -428,3 +430,10 @@ def test_a_wall_that_is_skipped_does_not_come_back_at_once(tmp_path):
                 assert shown.isdisjoint(o["item"] for o in following["others"])
     finally:
         server.stop()
+
+
+def test_people_and_voices_are_asked_about_in_words_of_their_own():
+    assert set(WORDS) <= set(encoder_names())  # a name that no encoder has would never be met
+    points = [[1.0, 2.0]]
+    said = [asked_of(Dataset(points, features=name)) for name in ("face", "speaker", "image", "")]
+    assert said == ["Same person?", "Same speaker?", "Same or different?", "Same or different?"]

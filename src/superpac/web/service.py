@@ -36,15 +36,18 @@ FEW = 5  # people for whom an answer waits at all: all others wait meanwhile
 SPARE = 12  # questions ranked beyond those of the people: some seconds without a new model
 
 
+WORDS = {"face": "Same person?", "speaker": "Same speaker?"}  # by the encoder that made vectors
+
+
 def asked_of(data: Dataset) -> str:
     """What is asked of two items of a data set, in words.
 
     Examples
     --------
-    >>> asked_of(Dataset([[1.0, 2.0]])), asked_of(Dataset([[1.0, 2.0]], features="faces"))
+    >>> asked_of(Dataset([[1.0, 2.0]])), asked_of(Dataset([[1.0, 2.0]], features="face"))
     ('Same or different?', 'Same person?')
     """
-    return "Same person?" if data.features.partition(":")[0] == "faces" else "Same or different?"
+    return WORDS.get(data.features, "Same or different?")
 
 
 @dataclass(frozen=True)
