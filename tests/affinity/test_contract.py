@@ -253,3 +253,14 @@ def test_odd_data_gives_a_valid_graph(name: str, X: np.ndarray, K: int) -> None:
     assert model.labels_.shape == (len(X),)
     assert model.labels_.dtype.kind == "i"
     assert 0 <= model.labels_.min() <= model.labels_.max() < K
+
+
+def test_unit_rows_by_blocks_are_those_of_single_rows(monkeypatch):
+    from superpac.affinity import base
+
+    monkeypatch.setattr(base, "UNIT_BLOCK", 3)
+    X = np.random.default_rng(0).normal(size=(8, 4)) * 10.0 ** np.arange(-150, 250, 50)[:, None]
+    X[5] = 0.0
+    scaled = [row / max(abs(row).max(), 1e-300) for row in X]
+    expected = [row / max(np.linalg.norm(row), 1e-300) for row in scaled]
+    np.testing.assert_allclose(base.unit_rows(X), expected, rtol=1e-14)

@@ -100,3 +100,11 @@ def test_bad_parameters_are_refused():
         Diffusion(graph(5, 0), alpha=1.0)
     with pytest.raises(InputError, match="power"):
         Diffusion(graph(5, 0), power=0)
+
+
+def test_a_product_is_that_of_the_dense_matrix():
+    rng = np.random.default_rng(0)
+    S = sparse.random_array((30, 30), density=0.2, rng=rng, format="csr")  # some rows are empty
+    v, out = rng.normal(size=30), np.empty(30)
+    module._product(S.indptr.astype(np.int64), S.indices.astype(np.uint32), S.data, v, out)
+    np.testing.assert_allclose(out, S.toarray() @ v, atol=1e-14)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 
@@ -26,14 +27,32 @@ from superpac.system.progress import Progress, no_progress
 from superpac.system.threads import limit_threads
 
 
+UNIT_BLOCK = 512  # rows scaled at a time: few enough to stay near the processor
+
+
 def unit_rows(X: NDArray) -> FloatArray:
     """Scale every row to unit length; all-zero rows stay zero."""
-    X = np.asarray(X, dtype=np.float64)
-    scale = np.abs(X).max(axis=1, keepdims=True, initial=0.0)
-    # first by the largest entry: 1e300 squared overflows
-    scaled = X / np.where(scale > 0, scale, 1.0)
-    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return scaled / np.where(norms > 0, norms, 1.0)
+    X = np.asarray(X)
+    out = np.empty(X.shape)
+    for start in range(0, X.shape[0], UNIT_BLOCK):
+        # first by the largest entry: 1e300 squared overflows
+        scaled = _divided(np.asarray(X[start : start + UNIT_BLOCK], dtype=np.float64), _largest)
+        out[start : start + UNIT_BLOCK] = _divided(scaled, _lengths)
+    return out
+
+
+def _divided(rows: FloatArray, by: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Rows divided by a number of each; a row of zeros stays."""
+    scale = by(rows)
+    return rows / np.where(scale > 0, scale, 1.0)
+
+
+def _largest(rows: FloatArray) -> FloatArray:
+    return np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    return np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def use_threads(n_jobs: int | None) -> AbstractContextManager[None]:

@@ -186,3 +186,28 @@ def test_unequal_clusters_are_told_apart_with_few_questions(seed):
     X, y = unequal_clusters(seed)
     session = Session.create(Dataset(X, y=y), Spec(3, "knn", dim=2))
     assert simulate(session, TruthOracle(y), y, 60).error[-1] <= 0.03
+
+
+@pytest.mark.parametrize("shortened", [False, True])
+def test_the_kernel_by_blocks_is_the_kernel_of_all_points_at_once(shortened):
+    X = points(50)
+    labels = np.repeat([0, 1], 25)
+    some = replace(SETTINGS, kernel_block=7, single_precision=0 if shortened else SETTINGS.refresh)
+    votes = []
+    for chosen in (SETTINGS, some):
+        view = KernelView(X, chosen)
+        view.update(labels, [0, 1], limit=2)
+        votes.append(view.matrix([0, 1]))
+    np.testing.assert_allclose(votes[1], votes[0], atol=1e-4 if shortened else 1e-6)
+
+
+def test_moments_that_follow_changes_are_those_of_the_members():
+    X = points(60)
+    view = SubspaceView(X, 2, replace(SETTINGS, single_precision=0))
+    labels = np.repeat([0, 1], 30)
+    view.update(labels, [0, 1], limit=9)
+    labels[[0, 1, 40]] = 1, 1, 0
+    view.update(labels, [0, 1], limit=9)
+    for key in (0, 1):
+        members = X[labels == key]
+        np.testing.assert_allclose(view._sums[key], members.T @ members, rtol=1e-5, atol=1e-5)

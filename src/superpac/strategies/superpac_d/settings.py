@@ -49,6 +49,7 @@ class Settings:
     landmarks: int = _is(1000, "points that the kernel is approximated by, at most")
     kernel_neighbour: int = _is(7, "neighbour whose squared distance, at the median, is the width")
     kernel_jitter: float = _is(1e-6, "added to the diagonal of the landmarks' kernel matrix")
+    kernel_block: int = _is(16_384, "points of which the kernel is computed at a time")
     ridge: float = _is(0.1, "penalty of the kernel ridge regression")
     own_vote_most: float = _is(0.999, "largest weight of a point's own label in its fit")
     kernel_sum_anew: int = _is(200, "changes of a set beyond which its sum is taken anew")
