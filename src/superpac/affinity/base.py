@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -22,10 +23,11 @@ from superpac.affinity.parameters import (
     parameter_error,
 )
 from superpac.array_types import FloatArray, IntArray
+from superpac.errors import InputError
 from superpac.graph.spectral import Seed, spectral_clustering
 from superpac.system.progress import Progress, no_progress
+from superpac.system.row_blocks import HERE, RowBlocks
 from superpac.system.threads import limit_threads
-
 
 UNIT_BLOCK = 512  # rows scaled at a time: few enough to stay near the processor
 
@@ -79,11 +81,16 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
         lambda v: v is None or (is_integer(v) and (v == -1 or v >= 1)),
     )
 
+    by_rows: ClassVar[bool] = False  # whether rows can be worked on apart, as on a cluster
+    _where: ClassVar[RowBlocks] = HERE
+
     @abstractmethod
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         """Affinity of validated points: symmetric, non-negative, zero diagonal, CSR."""
 
-    def affinity(self, X: NDArray, *, progress: Progress = no_progress) -> sparse.csr_array:
+    def affinity(
+        self, X: NDArray, *, progress: Progress = no_progress, where: RowBlocks = HERE
+    ) -> sparse.csr_array:
         """Build the affinity matrix alone, without clustering it.
 
         Parameters
@@ -92,6 +99,9 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
             Points, one per row.
         progress : callable, optional
             Called as ``progress(done, total)`` while the work goes on; raising from it cancels.
+        where : RowBlocks, default=HERE
+            Where blocks of rows are worked on, such as a
+            :class:`~superpac.system.cluster.Cluster`, for methods whose `by_rows` is true.
 
         Returns
         -------
@@ -100,8 +110,23 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
         """
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         self._check_parameters(*X.shape)
-        with use_threads(self.n_jobs):
-            return _short_indices(self._graph(X, progress))
+        if where is not HERE:
+            self.check_by_rows()
+        self._where = where  # type: ignore[misc]
+        try:
+            with use_threads(self.n_jobs):
+                return _short_indices(self._graph(X, progress))
+        finally:
+            del self._where
+
+    @classmethod
+    def check_by_rows(cls) -> None:
+        """Refuse to be spread over a cluster where all rows depend on each other."""
+        if not cls.by_rows:
+            raise InputError(
+                f"{cls.__name__} looks at all points at once, so a Dask cluster cannot share its "
+                "work; choose tsc, ssc-omp or ensc, or leave --dask out."
+            )
 
     def fit(self, X: NDArray, y: object = None) -> AffinityEstimator:
         """Build the affinity matrix of `X` and cluster it.

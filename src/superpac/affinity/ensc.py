@@ -75,6 +75,8 @@ class EnSC(SelfExpressive):
     True
     """
 
+    by_rows = True
+
     gamma: float = real(50.0, "(1, inf)")
     tau: float = real(0.9, "(0, 1]")
     tol: float = real(1e-4, "(0, inf]")
@@ -91,6 +93,7 @@ class EnSC(SelfExpressive):
             tol=float(self.tol),
             working_memory=working_memory(),
             progress=progress,
+            where=self._where,
         )
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:

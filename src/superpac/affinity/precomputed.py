@@ -21,6 +21,7 @@ from superpac.data.arrays import check_arrays
 from superpac.data.limits import check_size
 from superpac.errors import DataError, InputError
 from superpac.graph.spectral import SYMMETRY, check_affinity
+from superpac.system.row_blocks import HERE, RowBlocks
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -70,7 +71,9 @@ class Precomputed(AffinityEstimator):
         tags.input_tags.positive_only = self.matrix is None
         return tags
 
-    def affinity(self, X: Any, *, progress: Progress = no_progress) -> sparse.csr_array:
+    def affinity(
+        self, X: Any, *, progress: Progress = no_progress, where: RowBlocks = HERE
+    ) -> sparse.csr_array:
         """Check the given affinity and put it into the form used everywhere.
 
         Parameters
@@ -80,6 +83,8 @@ class Precomputed(AffinityEstimator):
             itself where `matrix` is None.
         progress : callable, optional
             Called once, at the end.
+        where : RowBlocks, default=HERE
+            Not used: there is nothing to compute.
 
         Returns
         -------

@@ -75,6 +75,8 @@ class SSCOMP(SelfExpressive):
     True
     """
 
+    by_rows = True
+
     n_nonzero: int = integer(10)
     eps: float = real(1e-6, "[0, inf]")
     normalize: bool = flag(True)
@@ -84,5 +86,10 @@ class SSCOMP(SelfExpressive):
 
     def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         return omp_coefficients(
-            X, self.n_nonzero, float(self.eps), working_memory=working_memory(), progress=progress
+            X,
+            self.n_nonzero,
+            float(self.eps),
+            working_memory=working_memory(),
+            progress=progress,
+            where=self._where,
         )

@@ -68,6 +68,8 @@ class TSC(AffinityEstimator):
     ((90, 90), True)
     """
 
+    by_rows = True
+
     q: int | None = integer(None, optional=True)
     search: str = choice("auto", ("auto", "exact", "approximate"))
 
@@ -77,7 +79,11 @@ class TSC(AffinityEstimator):
         approximate = self.search == "approximate" or (
             self.search == "auto" and n > EXACT_UP_TO and is_installed("large")
         )
-        options: dict[str, Any] = {"floor": ORTHOGONAL, "progress": progress}
+        options: dict[str, Any] = {
+            "floor": ORTHOGONAL,
+            "progress": progress,
+            "where": self._where,
+        }
         if approximate:
             indices, cosines, self.recall_ = approximate_top_inner_products(
                 unit_rows(X), self.q_, recall=RECALL, **options

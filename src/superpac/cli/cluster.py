@@ -41,6 +41,7 @@ def cluster(
     colour: common.ColourOption = False,
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
+    dask: common.DaskOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Cluster DATA from an affinity, without asking anybody."""
@@ -55,6 +56,7 @@ def cluster(
     piped = common.is_standard_output(output)
     if piped and as_json:
         raise InputError("--json and -o - both want standard output; give -o a file.")
+    common.check_dask(dask, affinity)
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
             items = common.read_new(
@@ -71,9 +73,9 @@ def cluster(
         spec = Spec(k, affinity).settled(items)
         affinity, given = spec.affinity, spec.clusters
         make_affinity(affinity, given, random_state=seed)  # says at once what is wrong with it
-        with stages.stage("affinity") as progress:
+        with stages.stage("affinity") as progress, common.work_on(dask) as where:
             graph = build_affinity(
-                items, affinity, given, seed, progress=progress, cache=DiskCache()
+                items, affinity, given, seed, progress=progress, cache=DiskCache(), where=where
             )
         estimated = k == AUTO
         with stages.stage("spectral"):

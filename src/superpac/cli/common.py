@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from superpac.answers.events import SessionInfo
     from superpac.data import Dataset
+    from superpac.session.spec import Spec
+    from superpac.system.row_blocks import RowBlocks
 
 
 def parse_clusters(text: str) -> int | str:
@@ -157,6 +159,12 @@ SeedOption = Annotated[
 ]
 JobsOption = Annotated[
     int, typer.Option("--jobs", min=1, max=1024, help="Trials at once on this machine.")
+]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask", metavar="ADDRESS", help="Share the work among the workers of this Dask cluster."
+    ),
 ]
 UntilOption = Annotated[
     str | None,
@@ -407,6 +415,61 @@ def read_places(info: SessionInfo, **options: Any) -> tuple[Dataset, dict[str, D
 
     pool = adding.read_items(info, read, growing=True)
     return pool.standardised() if scaled else pool, found
+
+
+def check_dask(address: str | None, affinity: str | None = None) -> None:
+    """Refuse a cluster that is not there, or a method that it is no use to, before the work."""
+    if address is None:
+        return
+    from superpac.affinity.registry import make_affinity
+    from superpac.session.problem import made_by_method
+    from superpac.session.spec import AUTO as BY_THE_ITEMS
+    from superpac.system.cluster import Cluster
+
+    if affinity is not None and affinity != BY_THE_ITEMS:
+        if not made_by_method(affinity):
+            raise InputError(f"{affinity[:80]!r} is read from a file; leave --dask out.")
+        make_affinity(affinity, 2).check_by_rows()
+    Cluster(address).close()
+
+
+@contextmanager
+def work_on(address: str | None) -> Iterator[RowBlocks]:
+    """Where rows are worked on: here, or on the cluster at an address."""
+    from superpac.system.row_blocks import HERE
+
+    if address is None:
+        yield HERE
+        return
+    from superpac.system.cluster import Cluster
+
+    with Cluster(address) as cluster:
+        yield cluster
+
+
+def prepare_affinity(address: str | None, items: Dataset, spec: Spec) -> None:
+    """Have a cluster make the affinity of a session, and keep it where the session looks first."""
+    if address is None:
+        return
+    from superpac.cache import DiskCache
+    from superpac.session.problem import build_affinity
+
+    cache = DiskCache()
+    if cache.folder is None:
+        raise InputError(
+            "--dask keeps the affinity in the cache, which is off; set SUPERPAC_CACHE to a folder."
+        )
+    spec = spec.settled(items)
+    with Stages() as stages, stages.stage("affinity") as progress, work_on(address) as where:
+        build_affinity(
+            items,
+            spec.affinity,
+            spec.clusters,
+            spec.seed,
+            progress=progress,
+            cache=cache,
+            where=where,
+        )
 
 
 class Stages:

@@ -104,6 +104,7 @@ def label(
         bool,
         typer.Option("--new-token", help="Draw a new token; whoever had the old one is let out."),
     ] = False,
+    dask: common.DaskOption = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Answer questions about DATA in the browser; run it again to go on."""
@@ -150,6 +151,7 @@ def label(
     if editors is not None and not named:
         raise InputError("--editors names nobody; give names with commas between.")
     spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
+    common.check_dask(dask, affinity)
     begun = None if fresh else _begun(data, how, spec, name, store, any_count=k is None)
     if begun is None:
         items, source = common.read_source(data, **how)
@@ -164,7 +166,9 @@ def label(
                 items, source = common.read_source(data, begun=begun, **how)
                 spec = Spec.from_dict(begun.spec)
             log, resumed = find_or_create(kept, items, spec, name, source, fresh=fresh)
-        items = remember(items, grown(log.info, log.additions()))
+        now = grown(log.info, log.additions())
+        items = remember(items, now)
+        common.prepare_affinity(dask, items, Spec.from_dict(now.spec))
         if known is not None:
             weighs = spec.strategy in WEIGH_ANSWERS
             names = [str(name) for name in items.ids]

@@ -31,9 +31,7 @@ def reproduce(
         bool, typer.Option("--quick", help="Few trials and short budgets: under 30 minutes.")
     ] = False,
     jobs: common.JobsOption = 2,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead.")
-    ] = None,
+    dask: common.DaskOption = None,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -100,12 +100,14 @@ def new(
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
     store: common.StoreOption = None,
+    dask: common.DaskOption = None,
 ) -> None:
     """Begin a session on DATA."""
     from superpac.cache import DiskCache
     from superpac.session.item_names import remember
     from superpac.session.session import Session
 
+    common.check_dask(dask, affinity)
     items, source = common.read_source(
         data,
         labels=labels,
@@ -118,6 +120,7 @@ def new(
         show=show,
     )
     spec = Spec(k, affinity, strategy, common.parse_options(option), dim, seed)
+    common.prepare_affinity(dask, items, spec)
     with (
         opened(store, create=True) as kept,
         common.Stages() as stages,

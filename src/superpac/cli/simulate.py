@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,15 +63,15 @@ def simulate(
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
     jobs: common.JobsOption = 2,
+    dask: common.DaskOption = None,
     plot: common.PlotOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Answer DATA's questions from its true classes and report the error after each."""
-    from joblib import Parallel, delayed
-
     from superpac.answers.forms import parse_costs
     from superpac.session.stopping import parse_share
 
+    common.check_dask(dask)
     items = common.read_new(
         data,
         labels=labels,
@@ -97,9 +98,8 @@ def simulate(
     spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
     spec = spec.settled(items)
     enough = None if until is None else parse_share(until)
-    work = (
-        delayed(trial)(
-            items,
+    calls = (
+        (
             replace(spec, seed=seed + t),
             classes,
             per_class,
@@ -115,8 +115,7 @@ def simulate(
     )
     with common.Stages(quiet=as_json) as stages, stages.stage("trials", trials) as progress:
         runs: list[Run] = []
-        many = Parallel(n_jobs=min(jobs, trials), return_as="generator")
-        for run in many(work):
+        for run in _runs(items, calls, min(jobs, trials), dask):
             runs.append(run)
             progress(len(runs), trials)
     report = summarise(runs, questions)
@@ -131,6 +130,23 @@ def simulate(
         common.print_json(report)
     else:
         _say(report)
+
+
+def _runs(
+    items: Dataset, calls: Iterator[tuple[Any, ...]], jobs: int, dask: str | None
+) -> Iterator[Run]:
+    """Trials in their order, on this machine's cores or on a cluster."""
+    if dask is None:
+        from joblib import Parallel, delayed
+
+        many = Parallel(n_jobs=jobs, return_as="generator")
+        yield from many(delayed(trial)(items, *call) for call in calls)
+        return
+    from superpac.system.cluster import Cluster
+
+    with Cluster(dask) as cluster:
+        there = cluster.place(items)
+        yield from cluster.in_order(trial, ((there, *call) for call in calls))
 
 
 def trial(

@@ -27,7 +27,7 @@ from superpac.research.results import (
 from superpac.research.tasks import Task
 from superpac.research.trials import failed_row, run_task
 from superpac.strategies import STRATEGIES
-from superpac.system.optional import require
+from superpac.system.cluster import Cluster
 
 RESULTS = "results.parquet"
 Watch = Callable[[int, int, float], None]
@@ -87,6 +87,7 @@ def run_figures(
     """
     root = Path(out)
     begun = time.monotonic()
+    cluster = None if dask is None else Cluster(dask)  # says at once if there is none
     wanted = [
         task
         for spec in figures
@@ -123,8 +124,8 @@ def run_figures(
                     yield task
 
         work = (
-            _on_cluster(in_time(), data, dask)
-            if dask
+            _on_cluster(in_time(), data, cluster)
+            if cluster
             else _on_cores(in_time(), data, jobs, affinities)
         )
         try:
@@ -135,6 +136,8 @@ def run_figures(
                 watch(done, total, clock.left())
         finally:
             parts.close()
+            if cluster is not None:
+                cluster.close()
         skipped += [(task, "the time allowed was over") for task in late]
         known |= {row["key"]: row for row in parts.rows()}
         rows = list(known.values())
@@ -294,39 +297,9 @@ def _on_cores(
     yield from many(delayed(run_task)(task, data.get(task.data), affinities) for task in tasks)
 
 
-def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], address: str) -> Iterator[Row]:
-    require("dask", "A Dask cluster")
-    from distributed import Client, as_completed
-
-    try:
-        client = Client(address, timeout="20s", set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"No Dask scheduler answers at {address!r} ({error}); give its address, such as "
-            "tcp://host:8786."
-        ) from None
-    with client:
-        there = {name: client.scatter(part, broadcast=False) for name, part in data.items()}
-        running = as_completed(loop=client.loop)
-        waiting: dict[Any, Task] = {}
-        more = True
-
-        def fill() -> None:
-            # Two per thread, asked anew each time: workers may join while the run goes on.
-            nonlocal more
-            while more and len(waiting) < max(2 * sum(client.nthreads().values()), 2):
-                task = next(tasks, None)
-                if task is None:
-                    more = False
-                    return
-                points = there.get(task.data)
-                future = client.submit(run_task, task, points, pure=False, retries=3)
-                waiting[future.key] = task
-                running.add(future)
-
-        fill()
-        for future in running:
-            task = waiting.pop(future.key)
-            lost = future.exception()  # such as a worker that died of it four times
-            yield future.result() if lost is None else failed_row(task, lost)
-            fill()
+def _on_cluster(tasks: Iterator[Task], data: dict[str, Dataset], cluster: Cluster) -> Iterator[Row]:
+    there = {name: cluster.place(part) for name, part in data.items()}
+    calls = ((task, there.get(task.data)) for task in tasks)
+    for (task, _), found in cluster.as_done(run_task, calls):
+        # such as a worker that died of it four times
+        yield failed_row(task, found) if isinstance(found, BaseException) else found

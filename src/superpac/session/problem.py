@@ -25,6 +25,7 @@ from superpac.session.spec import AUTO, Spec
 from superpac.strategies import AS_THEY_ARE
 from superpac.strategies.base import Problem
 from superpac.subspaces.geometry import choose_dim
+from superpac.system.row_blocks import HERE, RowBlocks
 
 # methods whose graph may depend on the number of clusters
 NEED_COUNT = ("tsc", "gsc", "ekss", "ksubspaces")
@@ -38,6 +39,7 @@ def build_affinity(
     *,
     progress: Progress | None = None,
     cache: DiskCache | None = None,
+    where: RowBlocks = HERE,
 ) -> sparse.csr_array:
     """Build an affinity by its name, or read it where it is kept.
 
@@ -55,6 +57,8 @@ def build_affinity(
         Called as ``progress(done, total)``.
     cache : DiskCache, optional
         Where it is kept between runs; a matrix from a file is not.
+    where : RowBlocks, default=HERE
+        Where blocks of rows are worked on, such as a cluster.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def build_affinity(
         maker = make_affinity(affinity, min(clusters, len(data)), random_state=seed)
         # from the points as they are: a method for subspaces scales them itself, a graph of
         # distances must not
-        return maker.affinity(data.points(), progress=progress or no_progress)
+        return maker.affinity(data.points(), progress=progress or no_progress, where=where)
 
     if cache is None or not made_by_method(affinity):
         return make()

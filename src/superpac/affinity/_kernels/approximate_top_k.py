@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.affinity._kernels.top_k import ranked_products, top_inner_products
+from superpac.affinity._kernels.top_k import gathered, ranked_products, top_inner_products
 from superpac.array_types import FloatArray, IntArray
 from superpac.system.optional import require
 from superpac.system.progress import Progress, no_progress
+from superpac.system.row_blocks import HERE, RowBlocks
 
 SAMPLE = 256  # rows on which the search is measured
 BLOCK = 8192  # rows searched at a time
@@ -43,6 +44,7 @@ def approximate_top_inner_products(
     recall: float = 0.99,
     seed: int = 0,
     progress: Progress = no_progress,
+    where: RowBlocks = HERE,
 ) -> tuple[NDArray[np.int64], FloatArray, float]:
     """Nearly each row's largest absolute inner products with other rows: columns, values, recall.
 
@@ -57,21 +59,15 @@ def approximate_top_inner_products(
         found = search.top(rows, kept, floor)[1]
         share = float(np.mean(found >= least - TIE))
         if share >= recall:
-            return *_all_rows(search, kept, floor, progress), share
-    return *top_inner_products(X, kept, floor=floor, progress=progress), 1.0
+            return *gathered(_near_rows, (search, kept, floor), kept, BLOCK, progress, where), share
+    return *top_inner_products(X, kept, floor=floor, progress=progress, where=where), 1.0
 
 
-def _all_rows(
-    search: _Search, kept: int, floor: float, progress: Progress
+def _near_rows(
+    search: _Search, kept: int, floor: float, start: int, stop: int
 ) -> tuple[NDArray[np.int64], FloatArray]:
-    """Search for the neighbours of every row, block by block."""
-    n = search.X.shape[0]
-    indices, values = np.empty((n, kept), np.int64), np.empty((n, kept))
-    for start in range(0, n, BLOCK):
-        rows = np.arange(start, min(start + BLOCK, n))
-        indices[rows], values[rows] = search.top(rows, kept, floor)
-        progress(int(rows[-1]) + 1, n)
-    return indices, values
+    """Neighbours of some rows."""
+    return search.top(np.arange(start, stop), kept, floor)
 
 
 def _searches(X: FloatArray, kept: int) -> Iterator[_Search]:
@@ -116,6 +112,20 @@ class _Search:
     index: Any
     reach: Reach
     signed: bool
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To go to another process: an index is not pickled as it is."""
+        import faiss
+
+        return {**self.__dict__, "index": faiss.serialize_index(self.index)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        import faiss
+
+        self.__dict__.update(state, index=faiss.deserialize_index(state["index"]))
 
     def top(self, rows: IntArray, kept: int, floor: float) -> tuple[NDArray[np.int64], FloatArray]:
         """Largest products of some rows among the candidates for them."""

@@ -21,6 +21,7 @@ from superpac.affinity._kernels.elastic_net import elastic_net
 from superpac.affinity._kernels.vectors import dot, gram, largest, product, subtract
 from superpac.affinity.base import Progress
 from superpac.array_types import FloatArray
+from superpac.system.row_blocks import HERE, RowBlocks, blocks_of
 
 _DONE, _LOOK, _GROW = 0, 1, 2  # a point is finished, needs a product, needs larger buffers
 _BLOCK = 512  # points that share a product
@@ -216,56 +217,60 @@ def ensc_coefficients(
     tol: float,
     working_memory: float,
     progress: Progress,
+    where: RowBlocks = HERE,
 ) -> sparse.csr_array:
     """Elastic-net coefficients of points of length at most one; row j expresses point j."""
-    n, d = X.shape
+    n = X.shape[0]
     X = np.ascontiguousarray(X)
-    X32 = X.astype(np.float32)
-    # how far a correlation in single precision may be from that in double precision
-    precision = 4 * np.sqrt(d) * float(np.finfo(np.float32).eps)
-    block = int(min(n, _BLOCK, max(16, working_memory // (4 * n))))
-    cap, room = min(n, 256), min(n, _CANDIDATES)
-    threads = numba.get_num_threads()
-    buffers = _buffers(threads, cap, room, d)
-    atoms = np.zeros((block, cap), dtype=np.int64)
-    coefs = np.zeros((block, cap))
-    deltas = np.zeros((block, d))
-    gammas = np.zeros(block)
-    correlation = np.empty((block, n), dtype=np.float32)
+    blocks = blocks_of(n, int(min(n, _BLOCK, max(16, working_memory // (4 * n)))))
+    shared = X, X.astype(np.float32), gamma, tau, tol
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    with threadpool_limits(1, user_api="blas"):
-        for start in range(0, n, block):
-            stop = min(start + block, n)
-            size = stop - start
-            here = correlation[:size]
-            product(X32[start:stop], X32.T, here, threads)
-            _weights(X, start, here, gamma, tau, gammas)
-            sizes = np.zeros(size, dtype=np.int64)
-            states = np.full(size, _DONE)
-            running = np.flatnonzero(gammas[:size] > 0)
-            if running.size < size:
-                here = here[running]  # row p belongs to running[p]
-            while running.size:
-                _block(
-                    X, start, running, here, gammas, tau, tol, precision,
-                    atoms, coefs, sizes, deltas, states, *buffers,
-                )  # fmt: skip
-                running = running[states[running] != _DONE]
-                if np.any(states[running] == _GROW):
-                    wider = min(n, 2 * cap) - cap
-                    atoms = np.pad(atoms, ((0, 0), (0, wider)))
-                    coefs = np.pad(coefs, ((0, 0), (0, wider)))
-                    cap += wider
-                    buffers = _buffers(threads, cap, room, d)
-                if running.size:
-                    here = correlation[: running.size]
-                    product(deltas[running].astype(np.float32), X32.T, here, threads)
-            used = np.arange(cap) < sizes[:, None]
-            found.append((sizes, atoms[:size][used], coefs[:size][used]))
-            progress(stop, n)
+    for block, part in zip(blocks, where.each(_coefficients, shared, blocks), strict=True):
+        found.append(part)
+        progress(block.stop, n)
     indptr = np.concatenate(([0], np.cumsum(np.concatenate([sizes for sizes, _, _ in found]))))
     indices = np.concatenate([index for _, index, _ in found])
     data = np.concatenate([value for _, _, value in found])
     C = sparse.csr_array((data, indices, indptr), shape=(n, n))
     C.sort_indices()
     return C
+
+
+def _coefficients(X, X32, gamma, tau, tol, start, stop):
+    """Coefficients of one block: how many each point has, their atoms and their values."""
+    n, d = X.shape
+    size = stop - start
+    # how far a correlation in single precision may be from that in double precision
+    precision = 4 * np.sqrt(d) * float(np.finfo(np.float32).eps)
+    cap, room = min(n, 256), min(n, _CANDIDATES)
+    threads = numba.get_num_threads()
+    buffers = _buffers(threads, cap, room, d)
+    atoms = np.zeros((size, cap), dtype=np.int64)
+    coefs = np.zeros((size, cap))
+    deltas = np.zeros((size, d))
+    gammas = np.zeros(size)
+    sizes = np.zeros(size, dtype=np.int64)
+    states = np.full(size, _DONE)
+    correlation = np.empty((size, n), dtype=np.float32)
+    with threadpool_limits(1, user_api="blas"):
+        product(X32[start:stop], X32.T, correlation, threads)
+        _weights(X, start, correlation, gamma, tau, gammas)
+        running = np.flatnonzero(gammas > 0)
+        here = correlation if running.size == size else correlation[running]
+        while running.size:
+            _block(
+                X, start, running, here, gammas, tau, tol, precision,
+                atoms, coefs, sizes, deltas, states, *buffers,
+            )  # fmt: skip
+            running = running[states[running] != _DONE]
+            if np.any(states[running] == _GROW):
+                wider = min(n, 2 * cap) - cap
+                atoms = np.pad(atoms, ((0, 0), (0, wider)))
+                coefs = np.pad(coefs, ((0, 0), (0, wider)))
+                cap += wider
+                buffers = _buffers(threads, cap, room, d)
+            if running.size:
+                here = correlation[: running.size]
+                product(deltas[running].astype(np.float32), X32.T, here, threads)
+    used = np.arange(cap) < sizes[:, None]
+    return sizes, atoms[used], coefs[used]

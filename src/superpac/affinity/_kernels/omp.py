@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from superpac.affinity._kernels.vectors import dot, largest, product
 from superpac.affinity.base import Progress
 from superpac.array_types import FloatArray
+from superpac.system.row_blocks import HERE, RowBlocks, blocks_of
 
 _DEPENDENT = 1e-14  # squared sine under which an atom counts as a combination of the chosen ones
 _STEPS = 32767  # of the fixed-point Gram matrix between 0 and 1
@@ -212,7 +213,13 @@ def _step_block(X, start, running, correlation, eps, precision, atoms, weights, 
 
 
 def omp_coefficients(
-    X: FloatArray, k: int, eps: float, *, working_memory: float, progress: Progress
+    X: FloatArray,
+    k: int,
+    eps: float,
+    *,
+    working_memory: float,
+    progress: Progress,
+    where: RowBlocks = HERE,
 ) -> sparse.csr_array:
     """Coefficients of points of length at most one on `k` others at most, chosen greedily."""
     n, d = X.shape
@@ -224,11 +231,15 @@ def omp_coefficients(
     weights = np.zeros((n, k))
     sizes = np.zeros(n, dtype=np.int64)
     with threadpool_limits(1, user_api="blas"):
-        if 2.0 * n * n <= working_memory:
+        if where is HERE and 2.0 * n * n <= working_memory:
             _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress)
         else:
-            size = int(min(n, 512, max(16, working_memory // (4 * n))))
-            _with_blocks(X, X32, eps, precision, atoms, weights, sizes, size, progress)
+            blocks = blocks_of(n, int(min(n, 512, max(16, working_memory // (4 * n)))))
+            found = where.each(_pursuits, (X, X32, k, eps, precision), blocks)
+            for block, here in zip(blocks, found, strict=True):
+                part = slice(block.start, block.stop)
+                atoms[part], weights[part], sizes[part] = here
+                progress(block.stop, n)
     used = np.arange(k) < sizes[:, None]
     indptr = np.concatenate(([0], np.cumsum(sizes)))
     C = sparse.csr_array((weights[used], atoms[used], indptr), shape=(n, n))
@@ -255,23 +266,21 @@ def _with_gram(X, X32, eps, precision, atoms, weights, sizes, progress):
         progress(stop, n)
 
 
-def _with_blocks(X, X32, eps, precision, atoms, weights, sizes, block, progress):
-    """All pursuits in little memory: correlations are computed anew, block by block, per atom."""
+def _pursuits(X, X32, k, eps, precision, start, stop):
+    """Pursuits of some points in little memory: correlations are computed anew for every atom."""
     n, d = X.shape
-    k = atoms.shape[1]
-    correlation = np.empty((block, n), dtype=np.float32)
-    L, b, R = np.empty((block, k, k)), np.empty((block, k)), np.empty((block, d))
-    for start in range(0, n, block):
-        stop = min(start + block, n)
-        part = slice(start, stop)
-        R[: stop - start] = X[part]
-        running = np.flatnonzero(np.any(X[part] != 0, axis=1))
+    size = stop - start
+    atoms, weights = np.zeros((size, k), dtype=np.int64), np.zeros((size, k))
+    sizes = np.zeros(size, dtype=np.int64)
+    correlation = np.empty((size, n), dtype=np.float32)
+    L, b, R = np.empty((size, k, k)), np.empty((size, k)), X[start:stop].copy()
+    running = np.flatnonzero(np.any(R != 0, axis=1))
+    with threadpool_limits(1, user_api="blas"):
         while running.size:
             here = correlation[: running.size]
             product(R[running].astype(np.float32), X32.T, here, numba.get_num_threads())
             _step_block(
-                X, start, running, here, eps, precision,
-                atoms[part], weights[part], sizes[part], L, b, R,
+                X, start, running, here, eps, precision, atoms, weights, sizes, L, b, R
             )  # fmt: skip
             running = running[running >= 0]
-        progress(stop, n)
+    return atoms, weights, sizes

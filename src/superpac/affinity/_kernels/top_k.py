@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from superpac.affinity.base import Progress, no_progress
 from superpac.array_types import FloatArray, IntArray
+from superpac.system.progress import Progress, no_progress
+from superpac.system.row_blocks import HERE, RowBlocks, blocks_of
 
 TILE_ROWS, TILE_COLUMNS = 2048, 8192
 
@@ -47,7 +49,12 @@ def update_top(
 
 
 def top_inner_products(
-    X: FloatArray, kept: int, *, floor: float = 0.0, progress: Progress = no_progress
+    X: FloatArray,
+    kept: int,
+    *,
+    floor: float = 0.0,
+    progress: Progress = no_progress,
+    where: RowBlocks = HERE,
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Each row's largest absolute inner products with other rows: columns (-1: none) and values.
 
@@ -57,22 +64,40 @@ def top_inner_products(
     """
     n = X.shape[0]
     kept = min(kept, max(n - 1, 1))
-    spare = min(kept + 8, max(n - 1, 1))
     single = np.ascontiguousarray(X, dtype=np.float32)
-    out_indices = np.empty((n, kept), dtype=np.int64)
-    out_values = np.empty((n, kept))
-    for start in range(0, n, TILE_ROWS):
-        stop = min(start + TILE_ROWS, n)
-        values = np.zeros((stop - start, spare), dtype=np.float32)
-        indices = np.full((stop - start, spare), -1, dtype=np.int64)
-        for left in range(0, n, TILE_COLUMNS):
-            tile = single[start:stop] @ single[left : left + TILE_COLUMNS].T
-            update_top(tile, start, left, values, indices)
-        out_indices[start:stop], out_values[start:stop] = ranked_products(
-            X, np.arange(start, stop), indices, kept, floor
-        )
-        progress(stop, n)
-    return out_indices, out_values
+    return gathered(_top_of_rows, (X, single, kept, floor), kept, TILE_ROWS, progress, where)
+
+
+def gathered(
+    work: Callable[..., tuple[NDArray[np.int64], FloatArray]],
+    shared: Sequence[Any],
+    kept: int,
+    size: int,
+    progress: Progress,
+    where: RowBlocks,
+) -> tuple[NDArray[np.int64], FloatArray]:
+    """Columns and values that some work finds for every row of `shared[0]`, block by block."""
+    n = len(shared[0])
+    indices, values = np.empty((n, kept), dtype=np.int64), np.empty((n, kept))
+    blocks = blocks_of(n, size)
+    for block, found in zip(blocks, where.each(work, shared, blocks), strict=True):
+        indices[block.start : block.stop], values[block.start : block.stop] = found
+        progress(block.stop, n)
+    return indices, values
+
+
+def _top_of_rows(
+    X: FloatArray, single: NDArray[np.float32], kept: int, floor: float, start: int, stop: int
+) -> tuple[NDArray[np.int64], FloatArray]:
+    """Largest products of some rows, by looking at all columns."""
+    n = X.shape[0]
+    spare = min(kept + 8, max(n - 1, 1))
+    values = np.zeros((stop - start, spare), dtype=np.float32)
+    indices = np.full((stop - start, spare), -1, dtype=np.int64)
+    for left in range(0, n, TILE_COLUMNS):
+        tile = single[start:stop] @ single[left : left + TILE_COLUMNS].T
+        update_top(tile, start, left, values, indices)
+    return ranked_products(X, np.arange(start, stop), indices, kept, floor)
 
 
 def ranked_products(
