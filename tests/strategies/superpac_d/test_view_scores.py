@@ -14,6 +14,7 @@ from superpac.session.session import Session
 from superpac.session.spec import Spec
 from superpac.simulation.loop import simulate
 from superpac.simulation.oracles import TruthOracle
+from superpac.strategies.superpac_d import view_scores as module
 from superpac.strategies.superpac_d.settings import Settings
 from superpac.strategies.superpac_d.view_scores import (
     KernelView,
@@ -211,3 +212,13 @@ def test_moments_that_follow_changes_are_those_of_the_members():
     for key in (0, 1):
         members = X[labels == key]
         np.testing.assert_allclose(view._sums[key], members.T @ members, rtol=1e-5, atol=1e-5)
+
+
+def test_shares_against_whole_matrices():
+    values = np.random.default_rng(0).normal(size=(50, 7))
+    values[3] = -1.0  # nothing to share
+    rows = np.maximum(values, 0.0)
+    total = rows.sum(axis=1, keepdims=True)
+    rows = np.maximum(np.divide(rows, total, out=np.zeros_like(rows), where=total > 0), 0.02)
+    found = module._shares(values, 0.02)
+    np.testing.assert_allclose(found, rows / rows.sum(axis=1, keepdims=True), rtol=1e-12)

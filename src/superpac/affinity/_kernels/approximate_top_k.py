@@ -7,7 +7,7 @@ data, so it is measured on some rows before all are searched, and the search wid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ SAMPLE = 256  # rows on which the search is measured
 BLOCK = 8192  # rows searched at a time
 ROUNDS = 4  # times that the search is widened before all pairs are looked at
 TRAINED_ON = 64  # points per list that the lists' centres are fitted to
+PREPARING = 0.4  # of the time of a search of all rows that is spent before it, for progress
 TIE = 1e-6  # products that differ by less are equally good neighbours
 
 
@@ -53,14 +54,24 @@ def approximate_top_inner_products(
     are looked at.
     """
     require("large", "An approximate search for neighbours")
-    rows = np.sort(np.random.default_rng([seed, 31]).permutation(X.shape[0])[:SAMPLE])
+    n = X.shape[0]
+    rows = np.sort(np.random.default_rng([seed, 31]).permutation(n)[:SAMPLE])
+    ahead = round(PREPARING * n)
+
+    def prepared(share: float) -> None:
+        progress(round(share * ahead), ahead + n)
+
+    def searched(done: int, total: int) -> None:
+        progress(ahead + done, ahead + total)
+
     least = _least_kept(X, rows, kept)
-    for search in _searches(X, kept):
+    for search in _searches(X, kept, prepared):
         found = search.top(rows, kept, floor)[1]
         share = float(np.mean(found >= least - TIE))
         if share >= recall:
-            return *gathered(_near_rows, (search, kept, floor), kept, BLOCK, progress, where), share
-    return *top_inner_products(X, kept, floor=floor, progress=progress, where=where), 1.0
+            given = search, kept, floor
+            return *gathered(_near_rows, given, kept, BLOCK, searched, where), share
+    return *top_inner_products(X, kept, floor=floor, progress=searched, where=where), 1.0
 
 
 def _near_rows(
@@ -70,10 +81,12 @@ def _near_rows(
     return search.top(np.arange(start, stop), kept, floor)
 
 
-def _searches(X: FloatArray, kept: int) -> Iterator[_Search]:
+def _searches(X: FloatArray, kept: int, prepared: Callable[[float], None]) -> Iterator[_Search]:
     """Searches that reach further and further."""
+    prepared(0.1)
     single = np.ascontiguousarray(X, np.float32)
     directions = np.linalg.eigh((single.T @ single).astype(np.float64))[1][:, ::-1]
+    prepared(0.4)
     signed = bool(single.min(initial=0.0) < 0)
     index, lists = None, max(1, round(4 * np.sqrt(X.shape[0])))
     for step in range(ROUNDS):
@@ -83,7 +96,9 @@ def _searches(X: FloatArray, kept: int) -> Iterator[_Search]:
         )
         if index is None or index.d < reach.directions:
             points = np.ascontiguousarray(single @ directions[:, : reach.directions], np.float32)
+            prepared(0.5)
             index = _index(points, lists)
+        prepared(1.0)
         yield _Search(X, points, index, reach, signed)
 
 

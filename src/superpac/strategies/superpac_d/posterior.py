@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from superpac.answers.links import SAME, UNSURE, Link
 from superpac.array_types import BoolArray, FloatArray, IntArray
@@ -413,5 +414,31 @@ def _pooled(values: FloatArray, group: IntArray, count: int) -> FloatArray:
 
 def _softmax(logits: FloatArray) -> FloatArray:
     """Exponentials of every row, made to sum to one."""
-    P = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return P / P.sum(axis=1, keepdims=True)
+    P = _less_largest(logits)
+    np.exp(P, out=P)
+    _to_sum_one(P)
+    return P
+
+
+@njit(cache=True)
+def _less_largest(values):  # type: ignore[no-untyped-def]
+    """Every row less its largest entry."""
+    out = np.empty(values.shape)
+    for i in range(values.shape[0]):
+        top = -np.inf
+        for k in range(values.shape[1]):
+            top = max(top, values[i, k])
+        for k in range(values.shape[1]):
+            out[i, k] = values[i, k] - top
+    return out
+
+
+@njit(cache=True)
+def _to_sum_one(rows):  # type: ignore[no-untyped-def]
+    """Divide every row by its sum, in place."""
+    for i in range(rows.shape[0]):
+        total = 0.0
+        for k in range(rows.shape[1]):
+            total += rows[i, k]
+        for k in range(rows.shape[1]):
+            rows[i, k] /= total

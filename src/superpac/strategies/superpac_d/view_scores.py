@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 
@@ -40,7 +41,10 @@ def diffusion_shares(
     [[0.5, 0.5], [0.667, 0.333], [0.333, 0.667], [0.5, 0.5]]
     """
     rows, free = np.flatnonzero(place >= 0), place < 0
-    column = np.maximum(raw[free].sum(axis=0) if free.any() else raw.sum(axis=0), 1e-12)
+    # where few are free, what is left of a difference may be rounding
+    few = rows.size > free.size // 2
+    outside = raw[free].sum(axis=0) if few else raw.sum(axis=0) - raw[rows].sum(axis=0)
+    column = np.maximum(outside if free.any() else raw.sum(axis=0), 1e-12)
     share = raw / column
     claims = share * first
     share[rows, place[rows]] -= own[rows] / column[place[rows]]
@@ -86,7 +90,8 @@ def shared_masses(
     >>> bool(mass[0] > mass[1])
     True
     """
-    among = np.maximum(claims[free], 0.0)
+    among = np.maximum(claims, 0.0)
+    among[~free] = 0.0  # no copy of the rest
     mass = first
     for _ in range(settings.mass_rounds):
         total = among @ mass
@@ -380,10 +385,18 @@ def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
     return np.maximum(squares - 2.0 * (X @ Y.T), 0.0)
 
 
-def _shares(values: FloatArray, floor: float) -> FloatArray:
-    """Rows that sum to one, no entry below about `floor`."""
-    rows = np.maximum(values, 0.0)
-    total = rows.sum(axis=1, keepdims=True)
-    rows = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
-    rows = np.maximum(rows, floor)
-    return rows / rows.sum(axis=1, keepdims=True)
+@njit(cache=True)
+def _shares(values, floor):  # type: ignore[no-untyped-def]
+    """Rows that sum to one, no entry below about `floor`; in one pass over a large matrix."""
+    out = np.empty(values.shape)
+    for i in range(values.shape[0]):
+        row, total, sum_ = out[i], 0.0, 0.0
+        for k in range(row.size):
+            row[k] = max(values[i, k], 0.0)
+            total += row[k]
+        for k in range(row.size):
+            row[k] = max(row[k] / total if total > 0 else 0.0, floor)
+            sum_ += row[k]
+        for k in range(row.size):
+            row[k] /= sum_
+    return out
