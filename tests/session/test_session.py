@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -353,3 +354,35 @@ def test_in_python_too_photos_without_an_encoder_are_warned_about(tmp_path, monk
     with pytest.warns(UserWarning, match="hardly do for photos"):
         session = Session.create(tmp_path, Spec(2, affinity="tsc:q=2", dim=1))
     assert session.data.features == "pixels"
+
+
+@pytest.mark.parametrize("name", ["flowers", "digits"])
+def test_an_act_makes_nothing_worse_for_what_nobody_touched(name):
+    """A person who puts items right must not see other walls fall apart.
+
+    A move that was said of any item, and not of one that the model's groups are made of, opened a
+    group too many; and a wall that was said to be all one drew half of the next one to it.
+    """
+    if name == "flowers":
+        X, y = load_iris(return_X_y=True)
+    else:
+        digits = load("digits").sample_classes(5, 40, seed=1)
+        X, y = digits.X, digits.y
+    session = Session.create(X, Spec("auto"))
+    labels = session.labels()
+    before = clustering_error(y, labels)
+    kind = {group: int(np.bincount(y[labels == group]).argmax()) for group in set(labels.tolist())}
+    astray = [
+        (np.flatnonzero((labels == group) & (y == other)).tolist(), goal)
+        for group in kind
+        for goal, other in kind.items()
+        if other != kind[group]
+    ]
+    moved, goal = max(astray, key=lambda one: len(one[0]))
+    there = np.flatnonzero((labels == goal) & (y == kind[goal]))
+    session.move(moved, to=int(there[0]))
+    assert len(set(session.labels())) == len(kind)
+    assert clustering_error(y, session.labels()) < before
+    session.undo()
+    session.join(there.tolist())
+    assert clustering_error(y, session.labels()) <= before

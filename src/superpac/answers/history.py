@@ -209,5 +209,5 @@ def group_of(event: Event) -> object:
 def link_of(event: Event) -> Link:
     """An answer's event as a link."""
     body = event.body
-    confirm = bool(body.get("confirm", False))
-    return Link(event.seq, body["i"], body["j"], body["answer"], event.annotator, confirm)
+    confirm, unasked = bool(body.get("confirm", False)), acts.named(event) is not None
+    return Link(event.seq, body["i"], body["j"], body["answer"], event.annotator, confirm, unasked)

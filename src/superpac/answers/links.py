@@ -33,6 +33,8 @@ class Link(NamedTuple):
         Who gave it; may be empty.
     confirm : bool
         Whether it counts only once a second vote agrees: much hangs on it, and it was unexpected.
+    unasked : bool
+        Whether the person chose what to say it of, in an act on groups, and no question did.
     """
 
     seq: int
@@ -41,6 +43,7 @@ class Link(NamedTuple):
     answer: str
     annotator: str = ""
     confirm: bool = False
+    unasked: bool = False
 
 
 Pair = tuple[int, int]

@@ -49,11 +49,14 @@ class Groups:
         What the answers say.
     sure : ndarray of shape (n,), optional
         How sure each item is of its group: who stands for a group is taken from the surest.
+    known : ndarray of bool of shape (n,), optional
+        Items that the model holds to be members of its groups: one of them stands for a group.
     """
 
     labels: IntArray
     state: State
     sure: NDArray[np.floating] | None = None
+    known: NDArray[np.bool_] | None = None
 
     def members(self, group: int, but: Iterable[int] = ()) -> IntArray:
         """Items of a group in order, less some and those set aside."""
@@ -70,6 +73,8 @@ class Groups:
         inside[members] = 1
         core = tied(inside, self.state.constraints)[members]
         best = members[core] if core.any() else members
+        if self.known is not None and self.known[best].any():
+            best = best[self.known[best]]
         if self.sure is None:
             return int(best[0])
         return int(best[np.argmax(self.sure[best])])

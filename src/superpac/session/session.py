@@ -583,6 +583,10 @@ class Session(Workbench):
         with self._lock:
             return self.strategy.geometry(self.state).margins
 
+    def _members(self) -> NDArray[np.bool_] | None:
+        with self._lock:
+            return self.strategy.known_members(self.state)
+
     def progress(self, *, model: bool = True) -> dict[str, Any]:
         """Figures that mean something to the person who answers.
 

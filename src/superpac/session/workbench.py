@@ -58,6 +58,10 @@ class Workbench(AnswerBook):
         """How sure every item is of its group, where that is known."""
         return None
 
+    def _members(self) -> NDArray[np.bool_] | None:
+        """Items that the model's groups are made of, where it keeps such."""
+        return None
+
     def move(self, items: Sequence[int], to: int, **who: Any) -> Arranged:
         """Move items into another group.
 
@@ -332,7 +336,7 @@ class Workbench(AnswerBook):
         """Events of an act that puts items elsewhere."""
         from superpac.session.rearranging import Groups, plan
 
-        groups = Groups(self.labels(), self.state, self._sureness())
+        groups = Groups(self.labels(), self.state, self._sureness(), self._members())
         named = self.history.standing(("name",))
         found = plan(act, items, groups, to=to, annotator=annotator, names=named)
         if not self.weighs_answers:

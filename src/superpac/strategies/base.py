@@ -304,6 +304,14 @@ class Strategy(ABC):
             self._geometry = SubspaceTracker(self.problem.X, K, dim)
         return self._geometry.update(self.labels(state))
 
+    def known_members(self, state: State) -> BoolArray | None:
+        """Which items the model holds to be members of its groups; None where it keeps no such.
+
+        What a person says of a group as a whole is said of one of these, or the model would have to
+        find out that the item it was said of belongs to that group.
+        """
+        return None
+
     def exemplars(self, state: State, item: int, n: int) -> list[int]:
         """Clear members of the groups that an item may belong to, the likeliest group first.
 

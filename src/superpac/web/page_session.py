@@ -120,6 +120,9 @@ class PageSession(Workbench):
     def _sureness(self) -> NDArray[np.float32]:
         return self.current_model().margins
 
+    def _members(self) -> NDArray[np.bool_] | None:
+        return self.current_model().members
+
     def progress(self) -> dict[str, Any]:
         """Figures that mean something to the person who answers, as a session gives them."""
         with self._lock:

@@ -107,6 +107,8 @@ class Model:
         What is known about the people who answer.
     count : Count or None
         How many clusters there are, where the strategy finds out.
+    members : ndarray of bool of shape (n,), optional
+        Items that the strategy's groups are made of, where it keeps such.
     """
 
     key: Any
@@ -122,6 +124,7 @@ class Model:
     error_left: dict[str, float] | None = None
     reliability: Reliability = field(default_factory=Reliability)
     count: Count | None = None
+    members: NDArray[np.bool_] | None = None
 
     def distance(self, item: int, other: int) -> float:
         """How far an item is from the cluster of another."""
@@ -198,6 +201,7 @@ class Computer:
             error_left=error_left_of(strategy, state),
             reliability=strategy.reliability(state),
             count=strategy.count(state),
+            members=strategy.known_members(state),
         )
 
     def _exemplars(self, state: State, question: Proposal, labels: IntArray) -> tuple[int, ...]:

@@ -151,8 +151,11 @@ class Posterior:
         self.restore(saved, sets)
 
     def observe(self, answer: Link) -> None:
-        """Keep what the views say of a point whose set an answer is about to tell."""
-        if answer.answer != SAME or not self._views or len(self.keys) < 2:
+        """Keep what the views say of a point whose set an answer is about to tell.
+
+        Weights are for points in doubt, which questions are about; others would make them too sure.
+        """
+        if answer.answer != SAME or answer.unasked or not self._views or len(self.keys) < 2:
             return
         t, k = self._free_first(answer)
         if self.place[t] < 0 <= k:
@@ -211,6 +214,8 @@ class Posterior:
         number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
+        unasked = self.place[list(sets.unasked)]
+        self._drawn = self.size - np.bincount(unasked, minlength=len(self.keys))
         seeded = np.zeros(len(self.keys), dtype=np.bool_)
         seeded[self.place[list(sets.seeds)]] = True
         if self.problem.auto and self._assumed is not None:
@@ -272,7 +277,7 @@ class Posterior:
         for t in np.flatnonzero(self.certain):
             own[t] = self.diffusion.diagonal[int(t)]
         first = first_masses(self.size, seeded, self.K, self.settings)
-        given = self._claims.matrix(self.keys), own, self.place, self.size, first
+        given = self._claims.matrix(self.keys), own, self.place, self._drawn, first
         self.claims, shares = diffusion_shares(*given, self.settings)
         return shares
 

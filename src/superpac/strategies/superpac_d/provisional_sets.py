@@ -42,6 +42,9 @@ class ProvisionalSets(CertainSets):
         Whether the last answer compared two sets.
     placed : list of int
         Points that joined a set by an answer, in order.
+    unasked : set of int
+        Those of them that a person put there without being asked: any number of one set at once,
+        and mostly easy ones, so that they tell neither how points are spread nor what is hard.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class ProvisionalSets(CertainSets):
         self.pending: dict[str, int] = {}
         self.between_sets = False
         self.placed: list[int] = []
+        self.unasked: set[int] = set()
         self.joins: list[Link] = []
         self.merges: list[Link] = []
         self.cuts: list[Link] = []
@@ -81,7 +85,10 @@ class ProvisionalSets(CertainSets):
         self.between_sets = bool(self.set_of[answer.i] >= 0 and self.set_of[answer.j] >= 0)
         free = [p for p in (answer.i, answer.j) if self.set_of[p] == -1]
         super().take(answer)
-        self.placed += [p for p in free if self.set_of[p] >= 0]
+        placed = [p for p in free if self.set_of[p] >= 0]
+        self.placed += placed
+        if answer.unasked:
+            self.unasked.update(placed)
         if answer.answer == DIFFERENT:
             self.cuts.append(answer)
         elif answer.answer == SAME:

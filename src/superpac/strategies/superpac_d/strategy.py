@@ -192,6 +192,11 @@ class SuperpacD(Strategy):
             found += [t for t in speakers if t != item and state.askable(item, t)][:1]
         return found[:n]
 
+    def known_members(self, state: State) -> BoolArray:
+        """Starting points and what answers have put into one set with others."""
+        self._follow(state)
+        return self.model.certain.copy()
+
     def reliability(self, state: State) -> Reliability:
         """How often each person errs, and how likely each answer is to be wrong."""
         self._follow(state)
