@@ -203,3 +203,22 @@ def test_share_without_an_address_to_share_is_told(place):
     assert "--share lets nobody in while the page listens on 127.0.0.1" in " ".join(
         done.stderr.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "share", "words"),
+    [
+        ("0,7,same\n1,99999,different\n", "80%", "there is no item '99999'"),
+        ("first,second,answer\n0,7,perhaps\n", "80%", "write same or different"),
+        ("name,label\n0,Anna\n7,Anna\n", "80%", "write two names and same or different"),
+        ("first,second,answer\n0,7,same\n", "0%", "A share of items is written"),
+    ],
+)
+def test_a_test_that_makes_no_sense_is_refused_before_the_page_opens(place, rows, share, words):
+    (place / "test.csv").write_text(rows)
+    given = ("--test-pairs", str(place / "test.csv"), "--test-share", share)
+    done = superpac("label", "digits", "--no-browser", *given, check=False)
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert words in told
+    assert "Traceback" not in told

@@ -60,6 +60,12 @@ def test_links_come_from_a_table_or_from_what_was_exported(tmp_path):
         read_known(tmp_path / "none.csv", NAMES)
 
 
+def test_items_with_numbers_for_names_are_found_in_a_table_without_heading(tmp_path):
+    names = [str(n) for n in range(9)]
+    links = read_known(written(tmp_path, "0,7,same\n3,4,different\n"), names).links
+    assert links == [(0, 7, "same"), (3, 4, "different")]
+
+
 def test_folders_are_labels_on_request():
     assert read_known("folders", NAMES).groups == {"red": [0, 1], "blue": [2, 3]}
 

@@ -100,11 +100,16 @@ def test_new_items_are_offered_group_by_group_until_somebody_agrees(tmp_path):
         workspace.stop()
 
 
-def test_only_editors_merge_groups_and_name_new_ones_where_there_are_any(tmp_path):
+def test_only_editors_change_groups_where_there_are_any(tmp_path):
     with opened(tmp_path, "superpac-d", editors=["eve"]) as page:
         labels = page.session.labels()
         pair = [0, int(np.flatnonzero(labels != labels[0])[0])]
-        for more in ({"act": "merge", "items": pair}, {"act": "split", "items": [3], "name": "x"}):
+        for more in (
+            {"act": "merge", "items": pair},
+            {"act": "move", "items": pair[:1], "to": pair[1]},
+            {"act": "split", "items": [3]},
+            {"act": "join", "items": pair, "name": "x"},
+        ):
             refused = page.post("arrange", {"annotator": "ann", "key": page.key(), **more})
             assert refused.status_code == 422
             assert "eve" in refused.json()["detail"]

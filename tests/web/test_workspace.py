@@ -17,4 +17,4 @@ def test_only_editors_name_groups_where_there_are_some(tmp_path, editors, status
         assert answer.status_code == status
         assert (page.session.seq > before) == (status == 200)
         if status == 422:
-            assert "Only ben may name groups here" in answer.json()["detail"]
+            assert "Only ben may name, move, merge or split groups here" in answer.json()["detail"]

@@ -15,6 +15,9 @@ from superpac.answers.events import ITEMS, Draft, Event, canonical
 SECOND, WITHDRAWN, DECIDED = "second", "withdrawn", "decided"
 """Fields of notes on second opinions: the answer judged; the opinion taken back, or decided on."""
 
+TESTED = "tested"
+"""Field of notes that answer a test pair: which test it is of."""
+
 IMPLIED = "implied"
 """Part of an act's reasons: its pairs that were left out, since the others imply them."""
 
@@ -111,7 +114,8 @@ def said_in(events: Sequence[Event]) -> Said:
     if first.kind == "answer" and "group" in body:
         pairs = [(e.body["i"], e.body["j"], e.body["answer"]) for e in events]
         return told([*pairs, *(tuple(pair) for pair in why.get(IMPLIED, ()))])
-    if first.kind == "answer" or (first.kind == "note" and SECOND in body):
+    beside = first.kind == "note" and not body.keys().isdisjoint({SECOND, TESTED})
+    if first.kind == "answer" or beside:
         return answered(body["i"], body["j"], body["answer"])
     if first.kind == "retract":
         return took_back(why.get(WHOLE, body["seq"]) if why.get(CHOSEN) else None)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from superpac.answers.log import Log
     from superpac.data import Dataset
     from superpac.store import Store
+    from superpac.web.entry_test import EntryTest
 
 
 QUESTION = 80  # letters of --question at most: it is read at a glance
@@ -67,8 +68,22 @@ def label(
     ] = None,
     editors: Annotated[
         str | None,
-        typer.Option("--editors", help="Who may name groups, with commas between; else everybody."),
+        typer.Option(
+            "--editors",
+            help="Who may name, move, merge and split groups, with commas between; else everybody.",
+        ),
     ] = None,
+    test_pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--test-pairs",
+            help="A table of two names and same or different: everybody answers these first.",
+        ),
+    ] = None,
+    test_share: Annotated[
+        str,
+        typer.Option("--test-share", help="Share of the test pairs that must be right."),
+    ] = "80%",
     overlap: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of pairs that two people are asked.")
     ] = 0.0,
@@ -173,6 +188,10 @@ def label(
             weighs = spec.strategy in WEIGH_ANSWERS
             names = [str(name) for name in items.ids]
             take_in(AnswerBook(log, names, weighs_answers=weighs), known)
+        test = None
+        if test_pairs is not None:
+            share = 1.0 if test_share in ("100%", "1") else parse_share(test_share)
+            test = _test_of(test_pairs, [str(name) for name in items.ids], share)
         sock = bind(address, port)
         shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
         workspace = Workspace(
@@ -185,6 +204,7 @@ def label(
             question=question or "",
             instructions=words,
             editors=named,
+            test=test,
         )
         verb = "goes on" if resumed else "is ready"
         hosts = tuple(allow_host or ())
@@ -214,6 +234,19 @@ def _text_of(path: Path) -> str:
     if not 0 < len(text) <= longest or "\0" in text:
         raise InputError(f"{path} must be a text of 1 to {longest} characters; shorten it.")
     return text
+
+
+def _test_of(path: Path, names: list[str], share: float) -> EntryTest:
+    """The test that everybody takes first, by the names of the items."""
+    from superpac.session.known_labels import read_known
+    from superpac.web.entry_test import EntryTest
+
+    found = read_known(path, names)
+    if found.unknown:
+        raise InputError(f"{path}: there is no item {found.unknown[0]!r}; name two that are here.")
+    if found.groups:
+        raise InputError(f"{path}: write two names and same or different in each row.")
+    return EntryTest(found.links, share)
 
 
 def _token_place(store: str | None) -> Path:

@@ -105,7 +105,7 @@ def read_known(what: str | Path, names: Sequence[str]) -> Known:
     at, label_at = _columns(path, columns)
     groups: defaultdict[str, list[int]] = defaultdict(list)
     unknown: list[str] = []
-    heading = [columns] if columns[at] in found else []
+    heading = [columns] if _is_row(columns) and columns[at] in found else []
     rows = zip(
         [*(row[at] for row in heading), *cells[at]],
         [*(row[label_at] for row in heading), *cells[label_at]],
@@ -146,7 +146,13 @@ def _with_heading(
     """Rows of a table of links, with its first line where that is a link, too."""
     rows = [(a, b, answer) for a, b, answer in zip(*cells, strict=True)]
     first = (columns[0], columns[1], columns[2])
-    return [first, *rows] if columns[0] in found and columns[1] in found else rows
+    known = columns[0] in found and columns[1] in found
+    return [first, *rows] if known and _is_row(columns) else rows
+
+
+def _is_row(columns: Sequence[str]) -> bool:
+    """Whether a heading may be a row of names: where there is none, columns are numbered."""
+    return list(columns) != [str(n) for n in range(len(columns))]
 
 
 def _links(path: Path, rows: Sequence[tuple[str, str, str]], found: dict[str, int]) -> Known:

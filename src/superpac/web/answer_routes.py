@@ -22,6 +22,8 @@ from superpac.web.service import LabelService, Next
 from superpac.web.view_routes import session_out
 from superpac.web.workspace import Workspace
 
+EDITING = ("move", "merge", "split")  # acts that make groups what they are
+
 
 def _card(service: LabelService, item: int, context: dict[str, Any]) -> schemas.Card:
     return schemas.Card(**page_views.card(service.data, item), **context)
@@ -34,6 +36,17 @@ def _question(service: LabelService, asked: OpenQuestion | None) -> schemas.Ques
     if asked.shape == "strip":
         first = reason.split(";")[0].rstrip(".")
         reason = f"{first}; beside it are the groups it may belong to, nearest first."
+    if asked.shape == "test":  # the group that an item is taken for would tell
+        cards = [_card(service, one, {}) for one in asked.pair]
+        return schemas.Question(
+            shape="test",
+            item=cards[0],
+            others=cards[1:],
+            seq=asked.seq,
+            reason=reason,
+            numbers=asked.numbers,
+            late=False,
+        )
     context, item = Context(service), asked.item
     to_place = asked.shape in ("pair", "strip")  # in a wall or a board it stands for its group
     own = context.placed(item, asked.others) if to_place else context.face(item)
@@ -159,7 +172,8 @@ def _asking(app: APIRouter, workspace: Workspace) -> None:
             )
         except StaleError as error:
             return _stale(service, given.annotator, given.shape, error)
-        return _then(service, given.annotator, given.shape, [receipt])
+        told = service.told_of_test(given.annotator, receipt)
+        return _then(service, given.annotator, given.shape, [receipt], told)
 
     @app.post("/api/choices", response_model=schemas.Taken)
     def choose(given: schemas.Choice) -> Any:
@@ -240,7 +254,7 @@ def _changing(app: APIRouter, workspace: Workspace) -> None:
     @app.post("/api/arrange", response_model=schemas.ArrangedOut)
     def arrange(given: schemas.Arrange) -> Any:
         """Move, merge, split, join, exclude or set aside items: one act, one undo."""
-        if given.name is not None or given.act == "merge":
+        if given.name is not None or given.act in EDITING:
             workspace.check_editor(given.annotator)
         service = workspace.service
         service.model()

@@ -25,9 +25,9 @@ class OpenQuestion:
 
     Attributes
     ----------
-    shape : {"pair", "strip", "wall", "board", "second"}
+    shape : {"pair", "strip", "wall", "board", "second", "test"}
         Two items; one item against exemplars; items, or groups, beside one that stands for its
-        group; a pair that somebody else has answered.
+        group; a pair that somebody else has answered; a pair whose answer is known.
     item, other : int
         The item to be placed and what the strategy compares it with.
     seq : int

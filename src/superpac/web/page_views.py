@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superpac.answers.acts import SECOND, WITHDRAWN, named
+from superpac.answers.acts import SECOND, TESTED, WITHDRAWN, named
 from superpac.answers.consistent_labels import tied
 from superpac.answers.history import UNDOABLE
 from superpac.answers.links import describe
@@ -157,6 +157,8 @@ def history_line(service: LabelService, seq: int) -> dict[str, Any]:
         kind = "second"
     elif kind == "note" and WITHDRAWN in body:
         kind = "withdrawn"
+    elif kind == "note" and TESTED in body:
+        kind = "tested"
     items = [body[name] for name in ("i", "j", "item") if name in body]
     return {
         "seq": event.seq,

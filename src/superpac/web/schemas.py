@@ -177,7 +177,7 @@ class Card(BaseModel):
 class Question(BaseModel):
     """What is asked: `item` against the one other, or against each of several."""
 
-    shape: Literal["pair", "strip", "wall", "board", "second"]
+    shape: Literal["pair", "strip", "wall", "board", "second", "test"]
     item: Card
     others: list[Card]
     seq: int

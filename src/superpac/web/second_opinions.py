@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from itertools import combinations
 from typing import Any
 
 from superpac.answers import acts
 from superpac.answers.acts import DECIDED, SECOND, WITHDRAWN
 from superpac.answers.events import Draft, Event
 from superpac.answers.history import UNDOABLE, link_of
-from superpac.answers.links import Pair, ordered
+from superpac.answers.links import UNSURE, Pair, ordered
 from superpac.answers.state import State
 from superpac.errors import InputError
 from superpac.session.answer_book import AnswerBook
 from superpac.session.questions import Receipt
+from superpac.web.entry_test import EntryTest
 
 
 def choose_second(book: AnswerBook, annotator: str, share: float, taken: set[Pair]) -> Event | None:
@@ -177,19 +179,23 @@ def kappa(first: Sequence[str], second: Sequence[str]) -> float | None:
     return 1.0 if chance == 1.0 else (agreed - chance) / (1.0 - chance)
 
 
-def agreement(book: AnswerBook) -> dict[str, Any]:
+def agreement(book: AnswerBook, test: EntryTest | None = None) -> dict[str, Any]:
     """Who answered how much, how far people agree, and where they do not.
 
     Parameters
     ----------
     book : AnswerBook
         The answers.
+    test : EntryTest, optional
+        What everybody was asked first.
 
     Returns
     -------
     dict
-        ``people``, ``judged`` (pairs with two opinions), ``agreed``, ``kappa``, and
-        ``disagreements`` with what was decided.
+        ``people``, each with ``answers``, the share of those that is ``believed`` now, and how the
+        ``test`` went; ``between``, each with each, how many pairs both ``judged``, in how many they
+        ``agreed``, and ``kappa``; the same of all second opinions together; and ``disagreements``
+        with what was decided.
     """
     history = book.history
     events = history.events
@@ -224,9 +230,62 @@ def agreement(book: AnswerBook) -> dict[str, Any]:
                 }
             )
     return {
-        "people": [{"name": name, "answers": count} for name, count in sorted(people.items())],
+        "people": [_person(book, name, people[name], test) for name in sorted(people)],
+        "between": between(book),
         "judged": len(ones),
         "agreed": sum(a == b for a, b in zip(ones, twos, strict=True)),
         "kappa": kappa(ones, twos),
         "disagreements": apart,
     }
+
+
+def _person(book: AnswerBook, name: str, answers: int, test: EntryTest | None) -> dict[str, Any]:
+    """One person: answers, the share of them that is believed, and how the test went."""
+    known = book.state.constraints
+    said = [
+        event.body["answer"] == known.implied(event.body["i"], event.body["j"])
+        for event in book.history.standing()
+        if event.annotator == name and event.body["answer"] != UNSURE
+    ]
+    standing = None if test is None else test.standing(book.events, name)
+    taken = standing is not None and standing.rounds > 0
+    return {
+        "name": name,
+        "answers": answers,
+        "believed": sum(said) / len(said) if said else None,
+        "test": None if test is None or not taken else [standing.right, len(test.pairs)],  # type: ignore[union-attr]
+    }
+
+
+def between(book: AnswerBook) -> list[dict[str, Any]]:
+    """How far people agree, each with each, on the pairs that both of them judged.
+
+    Parameters
+    ----------
+    book : AnswerBook
+        The answers; second opinions count as well.
+
+    Returns
+    -------
+    list of dict
+        ``people`` (two names), ``judged``, ``agreed`` and ``kappa``, in order of the names.
+    """
+    withdrawn = withdrawn_opinions(book.events)
+    opinions = [e for e in book.events if SECOND in e.body and e.seq not in withdrawn]
+    said: dict[Pair, dict[str, str]] = {}
+    for event in (*book.history.standing(), *opinions):
+        pair = ordered(event.body["i"], event.body["j"])
+        said.setdefault(pair, {})[event.annotator] = event.body["answer"]
+    both: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for by in said.values():
+        for one, other in combinations(sorted(by), 2):
+            both.setdefault((one, other), []).append((by[one], by[other]))
+    return [
+        {
+            "people": list(names),
+            "judged": len(answers),
+            "agreed": sum(a == b for a, b in answers),
+            "kappa": kappa([a for a, _ in answers], [b for _, b in answers]),
+        }
+        for names, answers in sorted(both.items())
+    ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from superpac.answers import acts
+from superpac.answers.acts import TESTED
 from superpac.answers.events import Draft
 from superpac.answers.forms import BOARD, MOST, PAIR, STRIP, WALL, pairs_answered
 from superpac.answers.links import Link, Pair, ordered
@@ -21,6 +22,7 @@ from superpac.session.questions import NOT_RECORDED, Receipt
 from superpac.store import Store
 from superpac.strategies import Proposal
 from superpac.strategies.forms import FormProposal
+from superpac.web.entry_test import EntryTest
 from superpac.web.model_cache import HUNG, ModelCache, Preparing
 from superpac.web.open_questions import BEST, OpenQuestion, OpenQuestions, StaleError
 from superpac.web.page_session import PageSession
@@ -80,6 +82,8 @@ class LabelService:
         Share of items in a wrong cluster at which the work is finished.
     question : str
         What is asked of two items, in words; empty for the usual ones.
+    test : EntryTest, optional
+        What everybody is asked before their answers count.
     hang_after : float
         Passed on to the model cache.
     """
@@ -94,6 +98,7 @@ class LabelService:
         overlap: float = 0.0,
         until: float = GOAL,
         question: str = "",
+        test: EntryTest | None = None,
         hang_after: float = HUNG,
     ) -> None:
         if not 0.0 <= overlap <= 1.0:
@@ -102,6 +107,8 @@ class LabelService:
         self.until, self.question = until, question or asked_of(data)
         self.session = PageSession(data, log)
         self.models = ModelCache(data, self.session.spec, hang_after=hang_after)
+        self.test = test
+        self._passed: set[str] = set()  # the test, which nobody has to take twice
         self._lock = threading.RLock()
         self._open = OpenQuestions(log, shared)
         self._answered: dict[Pair, OpenQuestion] = {}  # the oldest first
@@ -177,6 +184,9 @@ class LabelService:
         -------
         Next
         """
+        testing = self._testing(annotator)
+        if testing is not None:
+            return Next(testing)
         patience = PATIENCE if len(self._open) <= FEW else 0.0
         end = time.monotonic() + (patience if item is None else CHOSEN)
         with self._lock:
@@ -218,6 +228,52 @@ class LabelService:
             self.models.get(key, max(left, 0.0))
         self.drop(annotator)
         return Next(None)
+
+    # the test before the first answer
+
+    def _testing(self, annotator: str) -> OpenQuestion | None:
+        """Test pair that a person has before them; None where they are through, or none is."""
+        if self.test is None or annotator in self._passed:
+            return None
+        with self._lock:
+            self._look()
+            standing = self.test.standing(self.session.events, annotator)
+            if standing.passed:
+                self._passed.add(annotator)
+                return None
+            number, of = standing.answered, len(self.test.pairs)
+            reason = "A pair whose answer is known: your answers count once enough are right."
+            figures = {"number": number + 1.0, "of": float(of)}
+            seq = self.session.seq
+            return OpenQuestion("test", *self.test.pair(number), seq, reason, figures)
+
+    def _tested(
+        self, annotator: str, pair: tuple[int, int], answer: str, key: str, asked: OpenQuestion
+    ) -> Receipt:
+        """Note what a person says of a test pair."""
+        if asked.pair != pair:
+            raise StaleError("This question is no longer the current one; here is the one that is.")
+        body = self.test.note(int(asked.numbers["number"]) - 1, answer)  # type: ignore[union-attr]
+        receipt: Receipt = self._written(
+            lambda: self.session.note("note", body, annotator=annotator, key=key)
+        )
+        return receipt
+
+    def told_of_test(self, annotator: str, receipt: Receipt) -> str:
+        """What a person is told whose answer has ended a test; empty for all others."""
+        if self.test is None or not receipt.seq:
+            return ""
+        if TESTED not in self.session.history.event(receipt.seq).body:
+            return ""
+        standing = self.test.standing(self.session.events[: receipt.seq], annotator)
+        return "" if standing.answered else self.test.told(standing)
+
+    def _check_tested(self, annotator: str) -> None:
+        """Refuse acts of somebody whose answers do not count yet."""
+        if self._testing(annotator) is not None:
+            raise InputError(
+                "There is a short test first: answer its pairs under Ask, then what you do counts."
+            )
 
     def _choose(
         self, annotator: str, shape: str, item: int | None, other: int | None, *, late: bool
@@ -428,6 +484,9 @@ class LabelService:
             done = self._done_before(key, acts.answered(*pair, answer), annotator)
             if done is not None:
                 return done[0]
+            testing = self._testing(annotator)
+            if testing is not None:
+                return self._tested(annotator, pair, answer, key, testing)
             asked = self._expect(annotator, pair[0], pair[1:], seq)
             who: dict[str, Any] = {"annotator": annotator, "key": key, "elapsed_ms": elapsed_ms}
             if asked is not None and asked.first is not None:
@@ -470,6 +529,7 @@ class LabelService:
             done = self._done_before(key, acts.told(told), annotator)
             if done is not None:
                 return done
+            self._check_tested(annotator)
             asked = self._expect(annotator, item, options, seq, form)
             old = self.session.seq
             confirmed = frozenset() if asked is None else asked.confirmed
@@ -497,6 +557,7 @@ class LabelService:
             done = self._done_before(key, said, annotator)
             if done is not None:
                 return done[0]
+            self._check_tested(annotator)
             asked = self._expect(annotator, pair[0], None, seq)
             second = asked is not None and asked.shape == "second"
             large = asked.others[1:] if asked is not None and asked.large else ()
@@ -519,6 +580,7 @@ class LabelService:
         """Run something that changes the log and let the person's question be chosen anew."""
         with self._lock:
             self._look()
+            self._check_tested(annotator)
             result = self._written(act)
             held = self._open.of(annotator)
             if held is not None and not held.alive(self.session):

@@ -183,7 +183,7 @@ def _looking(app: APIRouter, workspace: Workspace) -> None:
         """Who answered how much, and how far people agree."""
         return {
             "overlap": workspace.service.overlap,
-            **second_opinions.agreement(workspace.service.session),
+            **second_opinions.agreement(workspace.service.session, workspace.service.test),
         }
 
 

@@ -90,7 +90,7 @@ class Workspace:
     instructions : str
         What people read before their first question; none where it is empty.
     editors : sequence of str
-        Who may name groups; everybody where there are none.
+        Who may name, move, merge and split groups; everybody where there are none.
     **options
         Passed on to each :class:`LabelService`.
     """
@@ -113,10 +113,12 @@ class Workspace:
         self.service = LabelService(self.data, log, store=store, **options)
 
     def check_editor(self, annotator: str) -> None:
-        """Refuse somebody who may answer but not name groups."""
+        """Refuse somebody who may answer but not change groups as a whole."""
         if self.editors and annotator not in self.editors:
             named = ", ".join(sorted(self.editors))
-            raise InputError(f"Only {named} may name groups here; ask one of them.")
+            raise InputError(
+                f"Only {named} may name, move, merge or split groups here; ask one of them."
+            )
 
     def start(self) -> None:
         """Begin to compute."""

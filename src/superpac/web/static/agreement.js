@@ -20,10 +20,21 @@ import { refresh } from "./views.js";
  */
 
 /**
+ * @typedef {object} Person
+ * @property {string} name
+ * @property {number} answers
+ * @property {number | null} believed share of their answers that all answers together bear out
+ * @property {[number, number] | null} test right, of how many
+ */
+
+/** @typedef {{ people: [string, string], judged: number, agreed: number, kappa: number | null }} Between */
+
+/**
  * Reply of GET /api/agreement.
  *
  * @typedef {object} Agreement
- * @property {{ name: string, answers: number }[]} people
+ * @property {Person[]} people
+ * @property {Between[]} between each two people who judged the same pairs
  * @property {number} judged pairs that two people judged
  * @property {number} agreed
  * @property {number} kappa
@@ -72,6 +83,39 @@ function disagreement(between) {
   );
 }
 
+/**
+ * @param {Person} person
+ * @param {boolean} tested whether there is a test
+ * @returns {HTMLElement}
+ */
+function personRow({ name, answers, believed, test }, tested) {
+  const cells = [who(name), answers.toLocaleString(), believed === null ? "–" : `${Math.round(100 * believed)}%`];
+  if (tested) cells.push(test ? `${test[0]} of ${test[1]}` : "–");
+  return make("tr", {}, ...cells.map((text) => make("td", { text })));
+}
+
+/**
+ * @param {Between} found
+ * @returns {HTMLElement}
+ */
+function betweenRow({ people, judged, agreed, kappa }) {
+  const cells = [people.map(who).join(" and "), judged.toLocaleString(), `${Math.round((100 * agreed) / judged)}%`];
+  cells.push(kappa === null ? "–" : kappa.toFixed(2));
+  return make("tr", {}, ...cells.map((text) => make("td", { text })));
+}
+
+/**
+ * @param {string} caption
+ * @param {string[]} heads
+ * @param {HTMLElement[]} rows
+ * @returns {HTMLElement | null}
+ */
+function table(caption, heads, rows) {
+  if (!rows.length) return null;
+  const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col", text })));
+  return make("table", {}, make("caption", { text: caption }), make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
 /** Fetch the agreement and show it where several people took part. */
 export async function showAgreement() {
   /** @type {Agreement} */
@@ -80,11 +124,15 @@ export async function showAgreement() {
     byId("agreement").replaceChildren();
     return;
   }
-  const people = found.people.map((person) => `${who(person.name)} ${person.answers}`).join(", ");
+  const tested = found.people.some((person) => person.test);
+  const heads = ["Who", "Answers", "Believed", ...(tested ? ["Test"] : [])];
+  const people = table("People", heads, found.people.map((person) => personRow(person, tested)));
+  const pairs = table("Each with each", ["Who", "Pairs", "Agree", "Kappa"], found.between.map(betweenRow));
   const { judged, agreed, kappa } = found;
   const how = judged
     ? `Two people judged ${judged} pairs and agreed on ${agreed}; Cohen’s kappa ${kappa.toFixed(2)}.`
     : "No pair has been judged by two people yet.";
-  const words = make("p", { text: `${people}. ${how}` });
-  byId("agreement").replaceChildren(make("div", { cls: "note" }, words, ...found.disagreements.map(disagreement)));
+  const tables = make("div", { cls: "tables" }, people, pairs);
+  const words = make("p", { text: how });
+  byId("agreement").replaceChildren(make("div", { cls: "note" }, tables, words, ...found.disagreements.map(disagreement)));
 }

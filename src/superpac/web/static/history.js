@@ -34,6 +34,7 @@ const PER_PAGE = 60;
 /** @type {Record<string, string>} */
 const KINDS = {
   withdrawn: "opinion taken back",
+  tested: "test pair",
   retract: "taken back",
   restore: "put back",
   skip: "skipped",

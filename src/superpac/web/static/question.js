@@ -48,7 +48,17 @@ function drawPair(question) {
     answerButton({ cls: "unsure", "data-answer": "unsure" }, "Can’t tell", keycap("↓")),
     answerButton({ cls: "same", "data-answer": "same" }, "Same", keycap("→")),
   );
-  byId("ask-title").textContent = session().question;
+  byId("ask-title").textContent = inWords(question);
+}
+
+/**
+ * What is asked of two items; a pair of the test before one's first answer says that it is one.
+ *
+ * @param {Question} question
+ * @returns {string}
+ */
+function inWords({ shape, numbers }) {
+  return shape === "test" ? `Test ${numbers.number} of ${numbers.of}: ${session().question}` : session().question;
 }
 
 /** @type {Record<string, (question: Question) => void>} */
@@ -60,11 +70,12 @@ const DRAWN = { strip: drawStrip, wall: drawWall, board: drawBoard };
  * @param {Question} question
  * @returns {string}
  */
-function spoken({ shape, item, others }) {
+function spoken(question) {
+  const { shape, item, others } = question;
   const [one, other] = [item, others[0]].map((card) => shortened(card.text) || `item ${card.id}`);
   if (shape === "wall") return spokenWall(one, others.length);
   if (shape === "board") return spokenBoard(one, others.length);
-  return shape === "strip" ? `${one}: which of ${others.length}?` : `${one} and ${other}: ${session().question}`;
+  return shape === "strip" ? `${one}: which of ${others.length}?` : `${one} and ${other}: ${inWords(question)}`;
 }
 
 /** Put the waiting state on the stage, as high as what was there, so that the buttons below do not jump. */

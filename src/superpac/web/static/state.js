@@ -44,11 +44,12 @@ import { recall } from "./storage.js";
  * What is asked: `item` against the one other, or against each of several.
  *
  * @typedef {object} Question
- * @property {"pair" | "strip" | "wall" | "board" | "second"} shape
+ * @property {"pair" | "strip" | "wall" | "board" | "second" | "test"} shape
  * @property {Card} item
  * @property {Card[]} others
  * @property {number} seq
  * @property {string} reason
+ * @property {Record<string, number>} numbers of a test: which `number` it is `of` how many
  */
 
 /**
@@ -141,7 +142,7 @@ export function busy() {
  * @returns {boolean}
  */
 export function ofSeveral(question) {
-  return question !== null && !["pair", "second"].includes(question.shape);
+  return question !== null && !["pair", "second", "test"].includes(question.shape);
 }
 
 /** The question that was shown may no longer be the current one: coming to the view asks for it anew. */
