@@ -190,8 +190,8 @@ def label(
             take_in(AnswerBook(log, names, weighs_answers=weighs), known)
         test = None
         if test_pairs is not None:
-            share = 1.0 if test_share in ("100%", "1") else parse_share(test_share)
-            test = _test_of(test_pairs, [str(name) for name in items.ids], share)
+            needed = 1.0 if test_share in ("100%", "1") else parse_share(test_share)
+            test = _test_of(test_pairs, [str(name) for name in items.ids], needed)
         sock = bind(address, port)
         shared = "://" in store_address(store) and not store_address(store).startswith("sqlite")
         workspace = Workspace(
