@@ -188,3 +188,15 @@ def test_reference_figure_on_yale(need_data) -> None:
     A = TSC(38, q=3).affinity(X)
     errors = [clustering_error(y, spectral_clustering(A, 38, random_state=s)) for s in range(3)]
     assert np.mean(errors) == pytest.approx(0.507, abs=0.02)
+
+
+def test_progress_of_an_approximate_search_counts_what_comes_before_it():
+    pytest.importorskip("faiss")
+    X = np.random.default_rng(0).normal(size=(180, 12))
+    seen = []
+    model = TSC(3, q=4, search="approximate")
+    model.affinity(X, progress=lambda *step: seen.append(step))
+    done = [step for step, _ in seen]
+    assert done == sorted(done)
+    assert 0 < done[0] < 180
+    assert seen[-1] == (180, 180)

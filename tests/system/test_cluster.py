@@ -61,7 +61,9 @@ def test_an_affinity_is_the_same_on_a_cluster(make, address, monkeypatch):
     monkeypatch.setattr(ensc, "_BLOCK", 100)
     seen = []
     with Cluster(address) as there:
-        far = make().affinity(X, where=there, progress=lambda done, total: seen.append(done / total))
+        far = make().affinity(
+            X, where=there, progress=lambda done, total: seen.append(done / total)
+        )
     near = make().affinity(X)
     assert (far != near).nnz == 0
     assert seen == sorted(seen)

@@ -24,7 +24,7 @@ SAMPLE = 256  # rows on which the search is measured
 BLOCK = 8192  # rows searched at a time
 ROUNDS = 4  # times that the search is widened before all pairs are looked at
 TRAINED_ON = 64  # points per list that the lists' centres are fitted to
-PREPARING = 0.4  # of the time of a search of all rows that is spent before it, for progress
+PREPARING = 0.3  # of the time is spent before rows are searched: so far is progress by then
 TIE = 1e-6  # products that differ by less are equally good neighbours
 
 
@@ -56,13 +56,12 @@ def approximate_top_inner_products(
     require("large", "An approximate search for neighbours")
     n = X.shape[0]
     rows = np.sort(np.random.default_rng([seed, 31]).permutation(n)[:SAMPLE])
-    ahead = round(PREPARING * n)
 
     def prepared(share: float) -> None:
-        progress(round(share * ahead), ahead + n)
+        progress(int(share * PREPARING * n), n)
 
     def searched(done: int, total: int) -> None:
-        progress(ahead + done, ahead + total)
+        progress(n if done == total else int((PREPARING + (1 - PREPARING) * done / total) * n), n)
 
     least = _least_kept(X, rows, kept)
     for search in _searches(X, kept, prepared):
