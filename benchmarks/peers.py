@@ -159,14 +159,16 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for count in sorted({trial["key"][1] for trial in trials}):
         for method in METHODS:
-            print(_line(method, count, [t for t in trials if t["key"][:2] == [method, count]]))
+            runs = [trial for trial in trials if trial["key"][:2] == [method, count]]
+            if runs:
+                print(_line(method, count, runs))
 
 
 def _line(method: str, count: int, trials: list[dict]) -> str:
     """One row of the table."""
     whole = [trial for trial in trials if "rand" in trial]
-    if len(whole) < len(trials) or not whole:
-        over = max((trial["over_s"] for trial in trials if "over_s" in trial), default=0)
+    if len(whole) < len(trials):
+        over = max(trial["over_s"] for trial in trials if "over_s" in trial)
         return f"| {count:,} | {method} | {len(trials)} | stopped after {over} CPU s | - | - |"
     cost = 1e3 * np.mean([trial["cpu_per_question"] for trial in whole])
     rand = " | ".join(f"{np.mean([t['rand'][str(mark)] for t in whole]):.3f}" for mark in MARKS)
