@@ -79,6 +79,45 @@ def answer(page: Page, count: int) -> None:
             page.wait_for_selector("#ask:not([hidden]) #stage .card")
 
 
+def name_groups(page: Page) -> None:
+    """Call every group what most of its first items are."""
+    page.click("nav a[data-view=clusters]")
+    page.wait_for_selector(".cluster .thumb[data-item]")
+    for n in range(page.locator(".cluster .head input").count()):
+        group = page.locator(".cluster").nth(n)
+        group.scroll_into_view_if_needed()
+        group.locator(".thumb[data-item]").first.wait_for()
+        shown = group.locator(".thumb[data-item]").evaluate_all(
+            "all => all.map(e => e.getAttribute('aria-label').split('/')[0])"
+        )
+        field = group.locator(".head input")
+        field.fill(max(set(shown), key=shown.count).capitalize())
+        with page.expect_response("**/api/names"):
+            field.press("Tab")
+    page.evaluate("() => window.scrollTo({ top: 0 })")
+
+
+def workbench(page: Page) -> None:
+    """Select what does not belong on the first wall that has such, and name where it goes."""
+    for n in range(page.locator(".cluster").count()):
+        wall = page.locator(".cluster").nth(n)
+        wall.scroll_into_view_if_needed()
+        wall.locator(".thumb[data-item]").first.wait_for()
+        tiles = wall.locator(".thumb[data-item]")
+        kinds_here = tiles.evaluate_all(
+            "all => all.map(e => e.getAttribute('aria-label').split('/')[0])"
+        )
+        most = max(set(kinds_here), key=kinds_here.count)
+        others = [k for k, kind in enumerate(kinds_here) if kind != most]
+        if others:
+            goal = kinds_here[others[0]]
+            for k in [k for k in others if kinds_here[k] == goal]:
+                tiles.nth(k).click()
+            page.fill("#move-to", goal.capitalize())
+            page.evaluate("() => document.activeElement.blur()")
+            return
+
+
 def states(page: Page, folder: Path, suffix: str) -> None:
     """Take every state of the page."""
 
@@ -94,6 +133,10 @@ def states(page: Page, folder: Path, suffix: str) -> None:
     page.click("nav a[data-view=clusters]")
     page.wait_for_selector(".cluster")
     shot("clusters")
+    workbench(page)
+    shot("workbench")
+    page.keyboard.press("Escape")
+    page.evaluate("() => window.scrollTo({ top: 0 })")
     page.locator(".cluster").nth(1).locator(".thumb:not(.certain)").last.dblclick()
     page.wait_for_selector("#item[open]")
     shot("item")
@@ -135,7 +178,7 @@ def main(folder: Path) -> None:
     things(folder)
     with tempfile.TemporaryDirectory() as temporary:
         write_drawings(Path(temporary) / "drawings", by_kind=True)
-        given = [f"{temporary}/drawings", *sys.argv[2:]]
+        given = [f"{temporary}/drawings", "--question", "Same kind of thing?", *sys.argv[2:]]
         with served(given, temporary) as (browser, url):
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(url)
@@ -147,6 +190,9 @@ def main(folder: Path) -> None:
             page.keyboard.press("Enter")
             page.wait_for_timeout(500)
             answer(page, 25)
+            name_groups(page)
+            page.click("nav a[data-view=ask]")
+            page.wait_for_selector("#ask:not([hidden]) #stage .card")
             while len(set(kinds(page))) > 1:  # two of a kind tell more of what is asked
                 answer(page, 1)
             states(page, folder, "")

@@ -55,6 +55,24 @@ def the_pair(page: Page) -> None:
     page.wait_for_selector("#answers [data-answer=same]", timeout=60_000)
 
 
+def in_form(form: str) -> Callable[[Page], None]:
+    """Ask in a form; what cannot be put so comes as a pair."""
+
+    def go(page: Page) -> None:
+        page.wait_for_selector("#ask:not(.busy) #stage .card", timeout=60_000)
+        page.click(f"[data-shape={form}]")
+        page.wait_for_selector(f"[data-shape={form}][aria-pressed=true]", timeout=60_000)
+        page.wait_for_selector("#ask:not(.busy) #stage .card", timeout=60_000)
+
+    return go
+
+
+def an_item(page: Page) -> None:
+    page.keyboard.press("Escape")
+    page.locator(".thumb[data-item]").first.dblclick()
+    expect(page.locator("#item")).to_be_visible()
+
+
 def a_reason(page: Page) -> None:
     page.click("#why summary")
 
@@ -117,9 +135,14 @@ STEPS: list[tuple[str, Callable[[Page], None]]] = [
     ("after an undo", an_undo),
     ("strip", the_strip),
     ("pair", the_pair),
+    ("form of walls", in_form("wall")),
+    ("form of boards", in_form("board")),
+    ("form of pairs", in_form("pair")),
     ("clusters", to("clusters")),
     ("map", a_map),
     ("walls", walls),
+    ("item", an_item),
+    ("walls again", lambda page: page.keyboard.press("Escape")),
     ("selection", a_selection),
     ("merge", a_merge),
     ("review", to_review),

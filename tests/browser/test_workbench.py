@@ -92,7 +92,7 @@ def test_move_by_name_and_undo(bench: Page, server: LabelServer):
     moved = [item(first), item(second)]
     goal = title(bench, 1)
     to = item(tile(bench, 1, 0))
-    first.click()
+    tile(bench, 0, 1).click()  # back in sight
     second.click()
     expect(bench.locator("#bench-count")).to_have_text("2 selected")
     expect(first).to_have_attribute("aria-selected", "true")
@@ -229,6 +229,36 @@ def test_shift_click_a_band_and_a_drop_on_a_head(server: LabelServer, page: Page
     found = labels(server)
     assert set(found[chosen]) == {found[to]}
     undo(page, server, before)
+
+
+def test_names_are_completed_and_thumbnails_have_a_size_that_is_kept(
+    bench: Page, server: LabelServer
+):
+    before = truth_of(server)
+    field = wall(bench, 2).locator(".head input")
+    own = bench.viewport_size["width"]
+    field.fill(f"name of {own}")
+    field.press("Enter")
+    bench.wait_for_function(
+        "name => [...document.querySelectorAll('#group-names option')].some(o => o.value === name)",
+        arg=f"name of {own}",
+    )
+    for one in (field, bench.locator("#move-to"), bench.locator("#merge-into")):
+        assert one.get_attribute("list") == "group-names"
+    small = tile(bench, 0, 0).bounding_box()["width"]
+    bench.locator("#tile-size").fill("150")
+    bench.wait_for_function(
+        "small => document.querySelector('.thumb').getBoundingClientRect().width > small + 40",
+        arg=small,
+    )
+    large = tile(bench, 0, 0).bounding_box()
+    assert abs(large["width"] - large["height"]) <= 2  # pictures are not cut
+    bench.reload()
+    bench.wait_for_selector(".thumb[data-item]")
+    assert abs(tile(bench, 0, 0).bounding_box()["width"] - large["width"]) <= 2
+    bench.keyboard.press("Control+z")
+    expect(bench.locator("#banner")).to_contain_text("Took back", timeout=30_000)
+    assert truth_of(server) == before
 
 
 def test_double_click_opens_and_tiles_bear_the_names_of_files(server: LabelServer, page: Page):

@@ -377,7 +377,8 @@ class SuperpacD(Strategy):
         heard = known.counts_for(answer)
         first = not known.votes.asked(heard.i, heard.j)
         if first:
-            foretold = self.model.foretold(heard, self.sets)
+            # the record is of points that questions were about: those are the doubtful ones
+            foretold = None if heard.unasked else self.model.foretold(heard, self.sets)
             self._record += [] if foretold is None else [foretold]
             self.model.observe(heard)
             self._note_merge(heard)

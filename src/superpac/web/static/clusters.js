@@ -41,6 +41,9 @@ const AGAIN_MS = 1500; // after which clusters that follow older answers are loo
 let order = "sure";
 let later = 0;
 
+/** @type {Cluster[]} */
+let shown = [];
+
 /**
  * What a group is called.
  *
@@ -49,6 +52,16 @@ let later = 0;
  */
 function title(cluster) {
   return cluster.name || `Cluster ${cluster.number}`;
+}
+
+/**
+ * A group as one chooses it for a move or a merge.
+ *
+ * @param {Cluster} cluster
+ * @returns {import("./arrange.js").Choice}
+ */
+function choice(cluster) {
+  return { title: title(cluster), item: cluster.first, cluster: cluster.cluster };
 }
 
 /**
@@ -70,6 +83,10 @@ function nameField(cluster) {
   input.addEventListener("change", async () => {
     try {
       await nameGroup(cluster.first, input.value.trim());
+      cluster.name = input.value.trim();
+      offerGroups(shown.map(choice)); // at once, or moving to this name would make a second group of it
+      const heading = input.closest(".head")?.querySelector("h2");
+      if (heading) heading.textContent = title(cluster);
     } catch (error) {
       complain(error);
     }
@@ -86,7 +103,6 @@ function section(cluster, version) {
   const counts = `${cluster.size.toLocaleString()} items, ${cluster.certain.toLocaleString()} settled`;
   const label = title(cluster);
   const wall = wallOf({ ...cluster, label: `${label}, ${counts}` }, version);
-  const choice = { title: label, item: cluster.first, cluster: cluster.cluster };
   const all = async () => select(await wall.all());
   const head = make(
     "div",
@@ -96,7 +112,7 @@ function section(cluster, version) {
     nameField(cluster),
     make("span", { cls: "muted", text: counts }),
     button("Select all", all, { cls: "quiet", "aria-label": `Select all of ${label}` }),
-    button("Merge into…", () => mergeDialog(choice), { cls: "quiet", "aria-label": `${label}: Merge into…` }),
+    button("Merge into…", () => mergeDialog(choice(cluster)), { cls: "quiet", "aria-label": `${label}: Merge into…` }),
   );
   return make("div", { cls: "cluster", "data-cluster": cluster.cluster }, head, wall.box);
 }
@@ -161,9 +177,8 @@ export async function showClusters() {
     const words = `${first}; ✓ marks what answers tie to its group. Click to select, double-click to look closer.`;
     const late = found.fresh ? "" : " These follow your answers a moment ago.";
     byId("clusters-words").textContent = words + late;
-    offerGroups(
-      found.clusters.map((one) => ({ title: title(one), item: one.first, cluster: one.cluster })),
-    );
+    shown = found.clusters;
+    offerGroups(shown.map(choice));
     const was = focused();
     const top = window.scrollY;
     clearWalls();

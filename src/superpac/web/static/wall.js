@@ -73,7 +73,8 @@ export class Wall {
     if (!room) return;
     this.columns = Math.max(1, Math.floor((room + GAP) / (width + GAP)));
     this.step = (room + GAP) / this.columns;
-    this.row = height + GAP;
+    // tiles fill the row; those of pictures stay square, or the pictures would be cut
+    this.row = session().kind === "image" ? this.step : height + GAP;
     this.box.style.height = `${Math.ceil(this.count / this.columns) * this.row - GAP}px`;
     for (const [n, tile] of this.tiles) this.put(n, tile);
   }
@@ -83,11 +84,10 @@ export class Wall {
    * @param {HTMLElement} tile
    */
   put(n, tile) {
-    const { height } = tileSize();
     tile.style.left = `${(n % this.columns) * (this.step ?? 0)}px`;
     tile.style.top = `${Math.floor(n / this.columns) * (this.row ?? 0)}px`;
     tile.style.width = `${(this.step ?? 0) - GAP}px`;
-    tile.style.height = `${height}px`;
+    tile.style.height = `${(this.row ?? 0) - GAP}px`;
   }
 
   /** Make the tiles that are in sight, and let those go that are not. */
