@@ -516,9 +516,7 @@ def table(trials: list[dict[str, Any]]) -> str:
             if not all(of):
                 continue
             start = np.mean([one["start"] for one in of[0]])
-            pairs, page = (np.mean([one["seconds"] for one in some]) for some in of)
-            ratio = "–" if pairs < 1 else f"{page / pairs:.2f}"
-            cells = [f"{100 * start:.1f}%", _told(of[0]), _told(of[1]), ratio]
+            cells = [f"{100 * start:.1f}%", _told(of[0]), _told(of[1]), _ratio(*of)]
             rows.append(f"| {name} | {people} | {' | '.join(cells)} |")
     rows += [
         f"\nKey press to the next pair painted, {one['key'][1]:,} items, {one['key'][2]} answers: "
@@ -527,6 +525,15 @@ def table(trials: list[dict[str, Any]]) -> str:
         if one["key"][0] == "paint"
     ]
     return "\n".join(rows)
+
+
+def _ratio(pairs: list[dict[str, Any]], page: list[dict[str, Any]]) -> str:
+    """Seconds of the page over those of pairs only; a bound where pairs alone did not get there."""
+    before, after = (float(np.mean([one["seconds"] for one in some])) for some in (pairs, page))
+    if before < 1 or not all(one["reached"] for one in page):
+        return "–"
+    bound = "" if all(one["reached"] for one in pairs) else "< "
+    return f"{bound}{after / before:.2f}"
 
 
 def _told(some: list[dict[str, Any]]) -> str:
