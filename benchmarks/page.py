@@ -204,9 +204,9 @@ class Person:
     def to_walls(self) -> None:
         """Go to Clusters, or look at them anew."""
         page = self.page
-        if not page.url.endswith("#clusters"):
-            page.evaluate("() => { location.hash = '#clusters' }")
-        page.wait_for_selector("#clusters:not([hidden]) .thumb", timeout=90_000)
+        page.evaluate("() => { location.hash = '#clusters' }")
+        page.reload()  # somebody else may have moved things meanwhile
+        page.wait_for_selector("#clusters:not([hidden]) .thumb[data-item]", timeout=90_000)
 
     def select(self, cluster: int, places: list[int], count: int) -> None:
         """Select tiles of a wall of `count`: by a click, or a run of neighbours by two."""

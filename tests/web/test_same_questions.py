@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from labelling import LabelServer, Robot, digits_file
+from labelling import LabelServer, Robot, digits_file, wait_until
+from page_acts import opened
 from superpac.data import load
 from superpac.session.session import Session
 from superpac.session.spec import Spec
@@ -109,3 +110,19 @@ def test_what_is_asked_before_the_model_is_ready_is_next_in_rank_and_counted(tmp
     events = [e for e in service.session.events if e.kind == "answer"]
     assert [bool(e.body["why"].get("late")) for e in events] == [False, True, True]
     assert service.session.progress()["late"] == 2
+
+
+def test_an_idle_tab_under_another_name_costs_nobody_their_questions(tmp_path):
+    """Whoever looks away keeps a question; others go on with the strategy's own, not stand-ins."""
+    with opened(tmp_path, "superpac-d") as page:
+        service = page.workspace.service
+        idle = page.ask("idle")
+        for _ in range(15):
+            wait_until(lambda: service.models.get(service.session.seq) is not None)
+            asked = page.ask("ann")
+            pair = (asked["item"]["item"], asked["others"][0]["item"])
+            model = service.models.get(asked["seq"])
+            assert pair in {(one.i, one.j) for one in model.questions}
+            assert asked["late"] is False
+            assert page.post("answers", page.answered("ann")).status_code == 200
+        assert page.ask("idle")["item"]["item"] == idle["item"]["item"]
