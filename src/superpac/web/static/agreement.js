@@ -134,5 +134,6 @@ export async function showAgreement() {
     : "No pair has been judged by two people yet.";
   const tables = make("div", { cls: "tables" }, people, pairs);
   const words = make("p", { text: how });
-  byId("agreement").replaceChildren(make("div", { cls: "note" }, tables, words, ...found.disagreements.map(disagreement)));
+  const apart = found.disagreements.map(disagreement);
+  byId("agreement").replaceChildren(make("div", { cls: "note" }, tables, words, ...apart));
 }
