@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -46,3 +49,12 @@ def test_what_cannot_be_drawn_is_told(tmp_path):
     with pytest.raises(InputError, match="not empty"):
         write_drawings(tmp_path / "full")
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["mine.txt"]
+
+
+def test_make_start_begins_with_pictures_that_one_likes_to_look_at():
+    root = Path(__file__).parents[2]
+    planned = subprocess.run(
+        ["make", "-n", "-B", "start"], cwd=root, capture_output=True, text=True, check=True
+    ).stdout
+    assert "superpac data draw drawings" in planned
+    assert planned.rstrip().splitlines()[-1].endswith("superpac label drawings")
