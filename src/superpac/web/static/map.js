@@ -1,4 +1,4 @@
-// All items in two dimensions, coloured by group: pan, zoom, a lasso that selects, names at the groups' centres, a
+// All items in two dimensions, coloured by group: pan, zoom, a lasso that selects, names where groups are densest, a
 // preview at the pointer, and arrow keys that walk from item to item.
 
 import { call } from "./api.js";
@@ -24,6 +24,8 @@ import { state } from "./state.js";
  * @property {{ cluster: number, title: string, first: number }[]} groups
  */
 
+/** @typedef {{ x: number, y: number, count: number }} Sum */
+
 /** @typedef {{ cluster: number, title: string, first: number, x: number, y: number, count: number }} Group */
 
 /**
@@ -39,6 +41,7 @@ import { state } from "./state.js";
 
 const SPAN = 65535;
 const CELLS = 64; // squares along a side
+const PARTS = 16; // squares along a side, in which the densest place of a group is looked for
 const PAD = 22; // pixels kept free at the edge
 const REACH = 16; // pixels from a point within which the pointer means it
 const TIED = 0x8000;
@@ -235,7 +238,7 @@ function ring(pen, x, y, radius) {
 }
 
 /**
- * Names at the centres of their groups, the largest first, each where no other stands already.
+ * Names where their groups are densest, the largest first, each where no other stands already.
  *
  * @param {CanvasRenderingContext2D} pen
  * @param {Points} all
@@ -506,6 +509,33 @@ function drawLegend(all) {
   byId("legend").replaceChildren(...lines);
 }
 
+/**
+ * Where a group is densest, and how many it holds. A group may lie in parts, and the middle of all of it in another.
+ *
+ * @param {Map<number, Sum>} squares
+ * @returns {Sum}
+ */
+function heart(squares) {
+  let best = { x: 0, y: 0, count: 0 };
+  let all = 0;
+  for (const [square, { count }] of squares) {
+    all += count;
+    const near = { x: 0, y: 0, count: 0 };
+    for (const across of [-1, 0, 1]) {
+      for (const down of [-1, 0, 1]) {
+        const row = (square % PARTS) + down;
+        const sum = row < 0 || row >= PARTS ? undefined : squares.get(square + across * PARTS + down);
+        if (!sum) continue;
+        near.x += sum.x;
+        near.y += sum.y;
+        near.count += sum.count;
+      }
+    }
+    if (near.count > best.count) best = near;
+  }
+  return { x: best.x / best.count, y: best.y / best.count, count: all };
+}
+
 /** Fetch the map and draw it. */
 export async function showMap() {
   try {
@@ -514,20 +544,23 @@ export async function showMap() {
     const [x, y, cluster] = [found.x, found.y, found.cluster].map(unpacked);
     /** @type {Map<number, number[]>} */
     const cells = new Map();
-    /** @type {Map<number, { x: number, y: number, count: number }>} */
-    const sums = new Map();
+    /** @type {Map<number, Map<number, Sum>>} */
+    const sums = new Map(); // of each group, square by square
     for (let n = 0; n < found.count; n += 1) {
       const at = cell(x[n], y[n]);
       const list = cells.get(at);
       if (list) list.push(n);
       else cells.set(at, [n]);
       const key = cluster[n] & ~TIED;
-      const sum = sums.get(key) ?? { x: 0, y: 0, count: 0 };
-      sums.set(key, { x: sum.x + x[n], y: sum.y + y[n], count: sum.count + 1 });
+      const squares = sums.get(key) ?? new Map();
+      if (squares.size === 0) sums.set(key, squares);
+      const square = Math.floor((x[n] * PARTS) / (SPAN + 1)) * PARTS + Math.floor((y[n] * PARTS) / (SPAN + 1));
+      const sum = squares.get(square) ?? { x: 0, y: 0, count: 0 };
+      squares.set(square, { x: sum.x + x[n], y: sum.y + y[n], count: sum.count + 1 });
     }
     const groups = found.groups.flatMap((group) => {
-      const sum = sums.get(group.cluster);
-      return sum ? [{ ...group, x: sum.x / sum.count, y: sum.y / sum.count, count: sum.count }] : [];
+      const squares = sums.get(group.cluster);
+      return squares ? [{ ...group, ...heart(squares) }] : [];
     });
     points = { count: found.count, items: found.items, x, y, cluster, groups, cells };
     if (current !== null && current >= found.count) current = null;
