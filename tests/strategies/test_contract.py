@@ -24,7 +24,8 @@ OPTIONS = {"npu": {"n_trees": 10}}  # its forest is grown anew after every answe
 # Promises that not everybody makes.
 ENDS_ABOVE_ZERO = {"a3s"}  # stops when it is sure enough of its clusters
 FINDS_ITS_OWN_NUMBER = {"cobras", "a3s"}  # build clusters from answers, however many there are
-KEEPS_APART = {"superpac-d"}  # what answers keep apart from every group is one more, for a while
+# What answers keep apart from every group is one more, for a while.
+KEEPS_APART = {"superpac-b", "superpac-d"}
 # Never ask whether two sets are one: only answers that a person volunteers make two of one cluster.
 PLACES_POINTS_ONLY = {"explore-consolidate", "min-max", "npu", "scal"}
 DRAWS_LOTS = {"cobras", "explore-consolidate", "min-max", "npu", "random"}

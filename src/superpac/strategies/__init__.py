@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # name -> module and class
 _PLACES = {
     "superpac": ("superpac", "Superpac"),
+    "superpac-b": ("superpac_b.strategy", "SuperpacB"),
     "superpac-d": ("superpac_d.strategy", "SuperpacD"),
     "superpac-pinned": ("superpac", "SuperpacPinned"),
     "superpac-s": ("superpac", "SuperpacS"),
@@ -37,7 +38,7 @@ _CLASSES = {cls: module for module, cls in _PLACES.values()}
 _BASE = ("Beliefs", "Count", "Problem", "Proposal", "Strategy")
 
 #: strategies that take a contradiction in as evidence instead of refusing it
-WEIGH_ANSWERS = frozenset({"superpac-d"})
+WEIGH_ANSWERS = frozenset({"superpac-b", "superpac-d"})
 #: the paper's strategies: bases, residuals and margins of the points as they are, not scaled
 AS_THEY_ARE = frozenset({"superpac", "superpac-pinned", "superpac-s"})
 #: strategies that find the number of clusters while asking

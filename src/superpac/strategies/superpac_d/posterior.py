@@ -172,7 +172,7 @@ class Posterior:
             return None
         self._fit()
         group = standing_groups(self._links, self.place, sets.differ(self.keys))
-        chance = np.bincount(group, weights=_softmax(self._logits([t]))[0])
+        chance = np.bincount(group, weights=softmax(self._logits([t]))[0])
         if group[k] != chance.argmax():
             return None
         return float(chance.max()), float(answer.answer == SAME)
@@ -242,7 +242,7 @@ class Posterior:
             return
         self.settled = True
         self._fit()
-        P = self.sets = _softmax(self._logits())
+        P = self.sets = softmax(self._logits())
         free = ~self.certain
         held = P[free].sum(axis=0)
         self.mass = held + self.size
@@ -306,11 +306,11 @@ class Posterior:
 
     def _label(self, sets: ProvisionalSets) -> None:
         """Groups' posterior and labels, with what each free point is known not to be."""
-        F = _pooled(self.sets, self.standing, self.standing.size)
+        F = pooled(self.sets, self.standing, self.standing.size)
         for t, k in self._apart(sets):
             F[t, self.standing[k]] = 0.0
         heads, where = np.unique(self.group, return_inverse=True)
-        G = _pooled(F, where, heads.size)
+        G = pooled(F, where, heads.size)
         labels = G.argmax(axis=1)
         lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
         labels[self.certain] = where[self.place[self.certain]]
@@ -398,7 +398,7 @@ def fit_weights(
     for _ in range(settings.weights_steps):
         logits = stack @ weights
         logits[absent] = -np.inf
-        P = _softmax(logits)
+        P = softmax(logits)
         mean = np.einsum("ms,msv->mv", P, stack)
         gradient = (chosen - mean).sum(axis=0) - pull * (weights - prior)
         spread = np.einsum("ms,msv,msw->vw", P, stack, stack, optimize=True) - mean.T @ mean
@@ -409,7 +409,7 @@ def fit_weights(
     return weights
 
 
-def _pooled(values: FloatArray, group: IntArray, count: int) -> FloatArray:
+def pooled(values: FloatArray, group: IntArray, count: int) -> FloatArray:
     """Columns summed by group."""
     total = np.zeros((values.shape[0], count))
     for k, g in enumerate(group):
@@ -417,7 +417,7 @@ def _pooled(values: FloatArray, group: IntArray, count: int) -> FloatArray:
     return total
 
 
-def _softmax(logits: FloatArray) -> FloatArray:
+def softmax(logits: FloatArray) -> FloatArray:
     """Exponentials of every row, made to sum to one."""
     P = _less_largest(logits)
     np.exp(P, out=P)

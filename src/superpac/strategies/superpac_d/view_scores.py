@@ -49,7 +49,7 @@ def diffusion_shares(
     claims = share * first
     share[rows, place[rows]] -= own[rows] / column[place[rows]]
     masses = shared_masses(share, free, size, first, settings)
-    return claims, _shares(share * masses, settings.diffusion_floor)
+    return claims, shares_of(share * masses, settings.diffusion_floor)
 
 
 def first_masses(
@@ -247,7 +247,7 @@ class SubspaceView(View):
         power = (basis.T @ self._short.T).astype(np.float64) ** 2
         residual = np.maximum(self._squared - power.sum(axis=0), 0.0) / self._scale
         if 1 < members.size <= self.settings.leave_out_exactly * self.dim:
-            left_out = _left_out_residuals(self.X[members], self.dim)
+            left_out = left_out_residuals(self.X[members], self.dim)
             residual[members] = left_out / self._scale[members]
         elif members.size > 1:
             mine = power[:, members]
@@ -266,7 +266,7 @@ class SubspaceView(View):
         return eigh(moment, subset_by_index=top, check_finite=False)[1]
 
 
-def _left_out_residuals(points: FloatArray, dim: int) -> FloatArray:
+def left_out_residuals(points: FloatArray, dim: int) -> FloatArray:
     """Squared residual of every point to the top directions of the other points."""
     count = points.shape[0]
     gram = points @ points.T
@@ -325,16 +325,16 @@ class KernelView(View):
 
         large = X.shape[0] * settings.landmarks * 4 > settings.kernel_keep
         kept = make() if remember is None or large else remember(f"kernel {seed} {settings}", make)
-        self._Z = kept["Z"]
-        own = np.einsum("ij,ij->i", self._Z, self._Z).astype(np.float64)
-        self._own = np.minimum(own, settings.own_vote_most)
+        self.factor = kept["Z"]
+        own = np.einsum("ij,ij->i", self.factor, self.factor).astype(np.float64)
+        self.own = np.minimum(own, settings.own_vote_most)
 
     def scores(self, columns: FloatArray) -> FloatArray:
         """Logarithms of the votes' shares."""
-        return np.log(_shares(columns, self.settings.vote_floor))
+        return log_shares(columns, self.settings.vote_floor)
 
     def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
-        Z = self._Z
+        Z = self.factor
         total = self._sums.get(key)
         if total is None or came.size + left.size > self.settings.kernel_sum_anew:
             total = Z[mask].sum(axis=0)
@@ -343,8 +343,8 @@ class KernelView(View):
         self._sums[key] = total
 
     def _column(self, key: int, mask: BoolArray) -> FloatArray:
-        vote = (self._Z @ self._sums[key]).astype(np.float64)
-        return (vote - self._own * mask) / (1 - self._own)
+        vote = (self.factor @ self._sums[key]).astype(np.float64)
+        return (vote - self.own * mask) / (1 - self.own)
 
 
 def _kernel_features(X: FloatArray, settings: Settings, seed: int) -> NDArray[np.float32]:
@@ -385,8 +385,14 @@ def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
     return np.maximum(squares - 2.0 * (X @ Y.T), 0.0)
 
 
+def log_shares(values: FloatArray, floor: float) -> FloatArray:
+    """Logarithms of rows made to sum to one, no entry below about the logarithm of `floor`."""
+    found: FloatArray = np.log(shares_of(values, floor))
+    return found
+
+
 @njit(cache=True)
-def _shares(values, floor):  # type: ignore[no-untyped-def]
+def shares_of(values, floor):  # type: ignore[no-untyped-def]
     """Rows that sum to one, no entry below about `floor`; in one pass over a large matrix."""
     out = np.empty(values.shape)
     for i in range(values.shape[0]):
