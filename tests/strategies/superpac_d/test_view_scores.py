@@ -220,5 +220,5 @@ def test_shares_against_whole_matrices():
     rows = np.maximum(values, 0.0)
     total = rows.sum(axis=1, keepdims=True)
     rows = np.maximum(np.divide(rows, total, out=np.zeros_like(rows), where=total > 0), 0.02)
-    found = module._shares(values, 0.02)
+    found = module.shares_of(values, 0.02)
     np.testing.assert_allclose(found, rows / rows.sum(axis=1, keepdims=True), rtol=1e-12)
