@@ -18,6 +18,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelServer]:
     found.stop()
 
 
+@pytest.fixture(params=[(1440, 900), (390, 844)], ids=["desk", "phone"])
+def page(page: Page, request: pytest.FixtureRequest) -> Page:
+    """A page of either size: every act is done on both."""
+    width, height = request.param
+    page.set_viewport_size({"width": width, "height": height})
+    return page
+
+
 def begin(server: LabelServer, page: Page) -> Person:
     page.goto(server.url)
     person = Person(page, server.truth).wait()
