@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -54,7 +55,12 @@ def test_what_cannot_be_drawn_is_told(tmp_path):
 def test_make_start_begins_with_pictures_that_one_likes_to_look_at():
     root = Path(__file__).parents[2]
     planned = subprocess.run(
-        ["make", "-n", "-B", "start"], cwd=root, capture_output=True, text=True, check=True
+        ["make", "-n", "-B", "start"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")},
     ).stdout
     assert "superpac data draw drawings" in planned
     assert planned.rstrip().splitlines()[-1].endswith("superpac label drawings")

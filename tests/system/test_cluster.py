@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -142,10 +143,20 @@ def test_a_wrong_address_is_said_before_any_data_are_read(monkeypatch, tmp_path)
         assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("address", ["", "banana", "-1", "tcp://", "tcp://127.0.0.1:1", "x" * 300])
+def test_a_wrong_address_leaves_no_thread_behind(address):
+    before = threading.active_count()
+    with pytest.raises(InputError, match="No Dask scheduler answers"):
+        Cluster(address)
+    assert threading.active_count() == before
+
+
 def test_a_scheduler_without_workers_is_said(monkeypatch):
     monkeypatch.setattr(module, "ANSWER_S", 1)
     with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        distributed.LocalCluster(
+            n_workers=0, processes=False, protocol="tcp", dashboard_address=":0"
+        ) as empty,
         pytest.raises(InputError, match="has no workers"),
     ):
         Cluster(empty.scheduler_address)

@@ -654,7 +654,7 @@ def labels_for_people(strategy: Strategy, state: State, found: IntArray) -> IntA
     ndarray of shape (n,)
         More clusters than were asked for where the answers leave no room otherwise.
     """
-    if strategy.weighs_answers:
+    if strategy.keeps_answers:
         return found.copy()
     from superpac.answers.consistent_labels import respect_answers
 

@@ -205,6 +205,8 @@ class Strategy(ABC):
     revision: ClassVar[int] = 1
     #: whether answers are weighed as evidence, so that a contradiction is taken in, not refused
     weighs_answers: ClassVar[bool] = False
+    #: whether its labels break no answer that is believed; else a session mends them for people
+    keeps_answers: ClassVar[bool] = False
     #: whether the number of clusters may be left open
     finds_count: ClassVar[bool] = False
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import count
 from typing import Any
+from urllib.parse import urlsplit
 
 from superpac.errors import InputError, SuperpacError
 from superpac.system.optional import require
@@ -31,6 +33,17 @@ class Placed:
         return self._future
 
 
+def _knock(address: str) -> None:
+    """Connect once, by itself: a client that fails leaves a thread behind, and may hang."""
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+        raise ValueError("it is no host and port")
+    try:
+        socket.create_connection((parts.hostname, parts.port), timeout=ANSWER_S).close()
+    except UnicodeError:
+        raise ValueError("it is no host and port") from None
+
+
 class Cluster:
     """A Dask cluster, as long as the ``with`` lasts.
 
@@ -50,11 +63,12 @@ class Cluster:
         from distributed import Client
 
         try:
+            _knock(address)
             self._client = Client(address, timeout=f"{ANSWER_S}s", set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(
-                f"No Dask scheduler answers at {address!r} ({error}); give its address, such as "
-                "tcp://host:8786."
+                f"No Dask scheduler answers at {address[:80]!r} ({error}); give its address, such "
+                "as tcp://host:8786."
             ) from None
         try:
             self._client.wait_for_workers(1, timeout=ANSWER_S)

@@ -89,6 +89,7 @@ class SuperpacD(Strategy):
 
     name = "superpac-d"
     weighs_answers = True
+    keeps_answers = True
     finds_count = True
 
     def __init__(
