@@ -101,12 +101,12 @@ def test_label_and_known_take_a_table_in(tmp_path):
     told = (tmp_path / "stderr.txt").read_text()
     assert "Taken in from" in told
     kinds = len(set(Y[:20]))
-    assert f"{20 - kinds + kinds * (kinds - 1) // 2} answers, {kinds} names of groups." in told
+    assert f"answers: {20 - kinds + kinds * (kinds - 1) // 2}, names of groups: {kinds}." in told
     store = ("--store", tmp_path / "answers.sqlite3")
     again = superpac("known", "rows", tmp_path / "known.csv", *store)
     assert "is new to 'rows'" in again.stderr
     links = written(tmp_path, "a,b,answer\nr30,r31,same\nr30,nobody,same\n", "links.csv")
     more = superpac("known", "rows", links, *store).stderr
-    assert "1 answers, 0 names of groups; not among the items: nobody." in more
+    assert "answers: 1, names of groups: 0; not among the items: nobody." in more
     with open_store(tmp_path / "answers.sqlite3", read_only=True) as kept:
         assert {e.annotator for e in kept.open("rows").events()} == {"known"}

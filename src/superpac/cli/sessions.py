@@ -328,7 +328,7 @@ def take_in(current: AnswerBook, what: str, annotator: str = "known") -> None:
     found = read_known(what, names)
     taken = take_known(current, found, annotator)
     if taken.answers or taken.named:
-        words = f"Taken in from {what}: {taken.answers} answers, {taken.named} names of groups"
+        words = f"Taken in from {what}: answers: {taken.answers}, names of groups: {taken.named}"
     else:
         words = f"Nothing in {what} is new to {current.info.name!r}"
     if found.unknown:
