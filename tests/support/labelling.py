@@ -312,9 +312,12 @@ def wait_for_question(page: Page) -> None:
     """Wait until a question is shown; where the goal is reached, go on asking."""
     shown = "#ask:not([hidden]) #stage .card"
     page.wait_for_selector(f"{shown}, #go-on:visible", timeout=90_000)
-    if page.locator("#go-on").is_visible():
-        page.click("#go-on")
-        page.wait_for_selector(shown, timeout=90_000)
+    # Pressed within the page, in one step: between looking and clicking, a question may come.
+    page.evaluate(
+        "() => { const button = document.getElementById('go-on');"
+        " if (button.checkVisibility()) button.click(); }"
+    )
+    page.wait_for_selector(shown, timeout=90_000)
 
 
 class Person:
