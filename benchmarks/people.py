@@ -14,14 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from common import DIGITS10, FIRST_SEED, MNIST5, YALE5, kept_trials, parser_of
+from common import DIGITS10, FIRST_SEED, MNIST5, MNIST10, YALE5, Draw, kept_trials, parser_of
 from superpac import Session, TruthOracle, clustering_error
 from superpac.simulation.crowd import answer_in_turn
 
-SETS = {"digits 10 x 100": DIGITS10, "MNIST 5 x 100": MNIST5, "Yale 5": YALE5}
+SETS = {
+    "digits 10 x 100": DIGITS10,
+    "MNIST 5 x 100": MNIST5,
+    "Yale 5": YALE5,
+    "MNIST 10 x 100": MNIST10,
+    "USPS": Draw("usps", "ensc:gamma=50,tau=0.9", 9),
+}
 PEOPLE = (1, 2, 5, 20)
 LEVELS = (0.05, 0.01)
-BUDGET = 900
+BUDGET = 1500
 
 
 def errors_of(session: Session, y: Any, people: int, answers: int) -> list[float]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from labelling import LabelServer, digits_file
+from labelling import LabelServer, digits_file, wait_until
 
 SIZES = {"desktop": (1280, 800), "phone": (390, 844)}
 
@@ -170,6 +170,34 @@ def test_groups_are_merged_through_a_dialog(bench: Page, server: LabelServer):
     found = labels(server)
     assert found[one] == found[other]
     undo(bench, server, before)
+
+
+@pytest.mark.parametrize("way", ["offer", "dialog"])
+def test_two_groups_of_one_name_are_merged(bench: Page, server: LabelServer, way: str):
+    at_first = truth_of(server)
+    one, other = item(tile(bench, 3, 0)), item(tile(bench, 4, 0))
+    for n in (3, 4):
+        field = wall(bench, n).locator("input")
+        field.fill("Twin" if n == 3 else "twin")
+        field.blur()
+        wait_until(lambda n=n: len(truth_of(server)) == len(at_first) + n - 2)
+    before = truth_of(server)
+    expect(bench.locator("#banner")).to_contain_text("Two groups are called “twin” now.")
+    if way == "offer":
+        bench.get_by_role("button", name="Merge them").click()
+    else:
+        wall(bench, 3).get_by_role("button", name=re.compile("Merge into")).click()
+        bench.fill("#merge-into", "twin")  # the other of the two, not this one itself
+        bench.locator("#merge").get_by_role("button", name="Merge", exact=True).click()
+    done(bench, "Merged 2 groups")
+    found = labels(server)
+    assert found[one] == found[other]
+    undo(bench, server, before)
+    for _ in range(2):
+        before = truth_of(server)
+        bench.keyboard.press("Control+z")
+        wait_until(lambda before=before: truth_of(server) != before)
+    assert truth_of(server) == at_first
 
 
 def test_keys_select_a_range_open_an_item_and_undo(bench: Page, server: LabelServer):

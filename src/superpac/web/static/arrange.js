@@ -36,13 +36,15 @@ export function offerGroups(found) {
  * Group by what was typed: its whole title in any case, else the only one that begins so.
  *
  * @param {string} typed
+ * @param {number} [besides] a group that is not meant, though another may be called the same
  * @returns {Choice | null}
  */
-export function groupCalled(typed) {
+export function groupCalled(typed, besides) {
   const wanted = typed.trim().toLowerCase();
   if (!wanted) return null;
-  const whole = groups.find((group) => group.title.toLowerCase() === wanted);
-  const begun = groups.filter((group) => group.title.toLowerCase().startsWith(wanted));
+  const others = groups.filter((group) => group.cluster !== besides);
+  const whole = others.find((group) => group.title.toLowerCase() === wanted);
+  const begun = others.filter((group) => group.title.toLowerCase().startsWith(wanted));
   return whole ?? (begun.length === 1 ? begun[0] : null);
 }
 
@@ -155,14 +157,29 @@ export function mergeDialog(/** @type {Choice} */ group) {
   byId("merge-title").textContent = `Merge ${group.title} into…`;
   field.value = "";
   box.onclose = () => {
-    const into = groupCalled(field.value);
+    const into = groupCalled(field.value, group.cluster);
     if (box.returnValue !== "merge") return;
-    if (into && into.cluster !== group.cluster) arrange("merge", [into.item, group.item]);
+    if (into) arrange("merge", [into.item, group.item]);
     else banner(`There is no other group called “${field.value}”; choose one from the list.`);
   };
   box.returnValue = "";
   box.showModal();
   field.focus();
+}
+
+/**
+ * Offer to merge a group that was just named as another is: whoever gives two one name mostly means one group.
+ *
+ * @param {Choice} group
+ */
+export function offerMerge(group) {
+  const other = groups.find(
+    ({ cluster, title }) => cluster !== group.cluster && title.toLowerCase() === group.title.toLowerCase(),
+  );
+  if (!other) return;
+  const words = `Two groups are called “${group.title}” now.`;
+  banner(words, { calm: true, buttons: [button("Merge them", () => arrange("merge", [other.item, group.item]))] });
+  say(words);
 }
 
 /** Let the bar and its buttons work. */

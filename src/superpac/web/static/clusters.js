@@ -1,7 +1,7 @@
 // Clusters as a workbench: a head and a wall of thumbnails for each, which one selects, moves, merges and names.
 
 import { call } from "./api.js";
-import { mergeDialog, offerGroups } from "./arrange.js";
+import { mergeDialog, offerGroups, offerMerge } from "./arrange.js";
 import { colour } from "./colours.js";
 import { nameGroup } from "./context.js";
 import { button, byId, make } from "./dom.js";
@@ -87,6 +87,7 @@ function nameField(cluster) {
       offerGroups(shown.map(choice)); // at once, or moving to this name would make a second group of it
       const heading = input.closest(".head")?.querySelector("h2");
       if (heading) heading.textContent = title(cluster);
+      if (cluster.name) offerMerge(choice(cluster));
     } catch (error) {
       complain(error);
     }
