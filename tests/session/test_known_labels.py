@@ -9,13 +9,17 @@ import pytest
 
 from command_line import superpac
 from labelling import LabelServer
+from superpac.data import load
 from superpac.data.synthetic import make_subspaces
 from superpac.errors import DataError, NotFoundError
+from superpac.metrics import clustering_error
 from superpac.session import exports
 from superpac.session.known_labels import Known, read_known, take_known
 from superpac.session.session import Session
 from superpac.session.spec import Spec
+from superpac.simulation.oracles import TruthOracle
 from superpac.store import open_store
+from superpac.strategies.superpac_d.strategy import SuperpacD
 
 NAMES = ["red/a.jpg", "red/b.jpg", "blue/a.jpg", "blue/c.jpg", "d.jpg"]
 X, Y = make_subspaces(40, 3, 2, 12, noise=0.1, seed=3)
@@ -87,6 +91,52 @@ def test_a_half_sorted_collection_is_a_start_and_one_undo_takes_it_back(tmp_path
     assert session.state.n_answers == 0
     assert not session.history.item_names
     assert len(session.redo()) == 3 * 29 + 3 + 3
+
+
+def test_one_wrong_label_is_taken_back_by_itself():
+    session = Session.create(X, Spec(3, affinity="tsc:q=4", dim=2))
+    take_known(session, Known({"a": [0, 1, 2], "b": [50, 51]}, [], []))
+    answers = session.state.answers
+    assert all(link.known and link.unasked for link in answers)
+    assert session.undo(seq=answers[1].seq) == [answers[1].seq]
+    assert session.state.answers == [answers[0], *answers[2:]]
+
+
+@pytest.mark.parametrize("count", [3, "auto"])
+@pytest.mark.parametrize(("share", "classes"), [(0.1, 3), (0.5, 3), (0.5, 1), (0.3, 2)])
+def test_labels_brought_along_do_not_upset_the_rest(count, share, classes):
+    items = load("iris").shuffled(3)
+    session = Session.create(items, Spec(count, seed=3))
+    before = clustering_error(items.y, session.labels("model"))
+    some = np.random.default_rng(0).permutation(len(items.y))
+    groups = {}
+    for c in range(classes):
+        of_class = some[items.y[some] == c]
+        groups[f"kind {c}"] = of_class[: round(share * of_class.size)].tolist()
+    take_known(session, Known(groups, [], []))
+    assert clustering_error(items.y, session.labels("model")) <= before + 0.02
+
+
+@pytest.mark.parametrize("count", [3, "auto"])
+def test_labels_taken_in_bit_by_bit_give_what_their_log_gives(count):
+    """Links are made anew after labels: when somebody looked must not matter."""
+    items = load("iris").shuffled(5)
+    oracle = TruthOracle(items.y)
+    session = Session.create(items, Spec(count, seed=5))
+    of_class = [np.flatnonzero(items.y == c) for c in range(3)]
+    tables = [
+        Known({"a": of_class[0][:9].tolist(), "b": of_class[1][:7].tolist()}, [], []),
+        Known({"c": of_class[2][:5].tolist()}, [(int(of_class[2][0]), 3, "different")], []),
+        Known({"d": of_class[1][20:24].tolist()}, [], []),
+    ]
+    for n, table in enumerate(tables):
+        take_known(session, table)
+        session.labels("model")
+        for _ in range(4 * (n == 1)):
+            session.tell(oracle(session.ask()))
+    afresh = SuperpacD(session.problem)
+    assert (afresh.labels(session.state) == session.strategy.labels(session.state)).all()
+    assert afresh.propose(session.state, 5) == session.strategy.propose(session.state, 5)
 
 
 def test_label_and_known_take_a_table_in(tmp_path):

@@ -28,6 +28,10 @@ ACT, DIGEST, WHOLE, ALONG = "act", "digest", "whole", "along"
 """Part of an act's reasons: what it is called and a digest of what it is about. Of a retraction's:
 the event that was chosen, whose whole act went; the act with which this one comes and goes."""
 
+KNOWN = "known"
+"""Part of an answer's reasons: it follows from labels that were there beforehand. Each such answer
+can be doubted and taken back by itself, so that they are no act in the sense of `ACT`."""
+
 Said = tuple[object, ...]
 """What an act says, apart from who did it and when; acts are the same if these are equal."""
 

@@ -209,5 +209,14 @@ def group_of(event: Event) -> object:
 def link_of(event: Event) -> Link:
     """An answer's event as a link."""
     body = event.body
-    confirm, unasked = bool(body.get("confirm", False)), acts.named(event) is not None
-    return Link(event.seq, body["i"], body["j"], body["answer"], event.annotator, confirm, unasked)
+    known = bool(acts.reasons(event).get(acts.KNOWN, False))
+    return Link(
+        event.seq,
+        body["i"],
+        body["j"],
+        body["answer"],
+        event.annotator,
+        confirm=bool(body.get("confirm", False)),
+        unasked=known or acts.named(event) is not None,
+        known=known,
+    )

@@ -35,6 +35,8 @@ class Link(NamedTuple):
         Whether it counts only once a second vote agrees: much hangs on it, and it was unexpected.
     unasked : bool
         Whether the person chose what to say it of, in an act on groups, and no question did.
+    known : bool
+        Whether it follows from labels that were there beforehand; such a link is unasked, too.
     """
 
     seq: int
@@ -44,6 +46,7 @@ class Link(NamedTuple):
     annotator: str = ""
     confirm: bool = False
     unasked: bool = False
+    known: bool = False
 
 
 Pair = tuple[int, int]

@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from superpac.answers.acts import KNOWN
 from superpac.answers.events import Draft, check_text
 from superpac.answers.links import DIFFERENT, SAME
 from superpac.data.mixed_tables import cells_of
@@ -276,7 +277,11 @@ def take_known(book: AnswerBook, known: Known, annotator: str = "known") -> Take
     if book.events_under(key):
         return Taken(0, 0)
     drafts: list[Draft] = [
-        Draft("answer", {"i": new.i, "j": new.j, "answer": new.answer, "group": key}, annotator)
+        Draft(
+            "answer",
+            {"i": new.i, "j": new.j, "answer": new.answer, "group": key, "why": {KNOWN: True}},
+            annotator,
+        )
         for new in book.news(pairs, asked=True, annotator=annotator)
     ]
     count = len(drafts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +35,22 @@ def test_groups_hold_no_two_sets_that_differ_and_only_split(count, wanted, seed)
         assert not differ[group[:, None] == group].any()
         for head in np.unique(group):
             assert np.unique(start[group == head]).size == 1
+
+
+@settings(max_examples=50)
+@given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 10_000))
+def test_sets_that_differ_are_not_linked_through_others(count, wanted, seed):
+    rng = np.random.default_rng(seed)
+    mutual = rng.random((count, count))
+    differ = np.triu(rng.random((count, count)) < 0.3, 1)
+    differ = differ | differ.T
+    links = assumed_links(mutual + mutual.T, rng.random(count), wanted, differ)
+    group = standing_groups(links, np.arange(count), np.zeros((count, count), dtype=bool))
+    assert not differ[group[:, None] == group].any()
+    if np.unique(group).size > wanted:  # only because every two groups hold sets that differ
+        heads = np.unique(group)
+        for a, b in combinations(heads, 2):
+            assert differ[np.ix_(group == a, group == b)].any()
 
 
 def test_a_group_beyond_the_clusters_goes_to_a_host_it_may_be_in():

@@ -3,7 +3,9 @@
 There are more starting sets than clusters. At the start they are linked until as many groups are
 left as there are clusters. From then on only answers change the groups: "same" joins, "different"
 breaks a link. Nothing is linked anew to keep the number, so an answer that splits a group does not
-make two true clusters fall together: more answers do not make the labels worse.
+make two true clusters fall together: more answers do not make the labels worse. Labels that people
+bring along are the exception: they make sets of their own beside those that the clusters had
+before, so that after them all sets are linked as at the start.
 
 Below, `mutual` says how much sets claim each other, `mass` how many points each set would hold,
 `place` gives the set of each point (-1 for none), `differ` the sets known to differ, and links are
@@ -20,20 +22,28 @@ from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.strategies.superpac_d.settings import Settings
 
 
-def assumed_links(mutual: FloatArray, mass: FloatArray, n_groups: int) -> list[tuple[int, int]]:
+def assumed_links(
+    mutual: FloatArray, mass: FloatArray, n_groups: int, differ: BoolArray | None = None
+) -> list[tuple[int, int]]:
     """Links that join sets into `n_groups` groups, likeliest and least consequential first.
 
     Average linkage on mutual claims, divided by the smaller side's mass: a small piece is absorbed
-    before two large ones are joined.
+    before two large ones are joined. Sets that are known to differ are never in one group, which
+    may leave more groups.
 
     Examples
     --------
     >>> assumed_links(np.array([[0, .9, .1], [.9, 0, .2], [.1, .2, 0]]), np.ones(3), 1)
     [(0, 1), (1, 2)]
+    >>> apart = np.array([[False, True, False], [True, False, False], [False, False, False]])
+    >>> assumed_links(np.array([[0, .9, .1], [.9, 0, .2], [.1, .2, 0]]), np.ones(3), 1, apart)
+    [(1, 2)]
     """
     count = mutual.shape[0]
     W = mutual.copy()
     np.fill_diagonal(W, -np.inf)
+    if differ is not None:
+        W[differ] = -np.inf  # as every mean with it will be
     size = np.ones(count)
     mass = mass / max(float(mass.mean()), 1e-12) + 1e-6
     inside = [[k] for k in range(count)]

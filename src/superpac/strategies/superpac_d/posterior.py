@@ -36,6 +36,8 @@ from superpac.strategies.superpac_d.view_scores import (
     View,
     diffusion_shares,
     first_masses,
+    near_labels,
+    room_left,
 )
 
 
@@ -119,6 +121,7 @@ class Posterior:
         self._observed: list[tuple[FloatArray, int]] = []
         self._fitted = 0
         self._links = list(self._assumed or [])
+        self._unlinked = False
         self.settled = False
         self._columns: list[FloatArray] | None = None
 
@@ -126,11 +129,12 @@ class Posterior:
         """What :meth:`restore` takes, for answers that begin with the same ones."""
         views = tuple(view.save() for view in self._views)
         fitted = len(self._observed), self.weights, self._fitted
-        return self._claims.save(), views, fitted, self._links
+        return self._claims.save(), views, fitted, (self._links, self._unlinked)
 
     def restore(self, saved: tuple[Any, ...], sets: ProvisionalSets) -> None:
         """Go back to what was saved, when the sets were these."""
-        claims, views, (observed, self.weights, self._fitted), self._links = saved
+        claims, views, (observed, self.weights, self._fitted), linked = saved
+        self._links, self._unlinked = linked
         self._claims.restore(claims)
         for view, part in zip(self._views, views, strict=True):
             view.restore(part)
@@ -195,6 +199,40 @@ class Posterior:
                 guess = self._logits().argmax(axis=1)
             self._refresh(guess, self.limit)
 
+    def unlink(self) -> None:
+        """Go back to the links of the start, for labels that people bring along."""
+        self._links, self._unlinked = list(self._assumed or []), True
+
+    def relink(self, sets: ProvisionalSets) -> None:
+        """Link all sets as at the start, if labels were brought along since.
+
+        Without this the sets of these labels would be clusters beside those that were there.
+        """
+        if not self._unlinked:
+            return
+        self._unlinked = False
+        if not sets.labelled:  # labels of one item each, which joined nothing
+            return
+        self.settle(sets)
+        links = assumed_links(self.mutual, self.mass, self._wanted(sets), self.differ)
+        self._links = [(self.members[a][0], self.members[b][0]) for a, b in links]
+        self._read(sets)
+
+    def _wanted(self, sets: ProvisionalSets) -> int:
+        """Number of groups after labels were brought along.
+
+        Where the number of clusters is unknown it is at most that of before, and one for each label
+        and each group of before whose claims fall less on labelled points than a label's own.
+        """
+        before = self.problem.n_clusters
+        if not self.problem.auto:
+            return before
+        claims = self._claims.matrix(self.keys)
+        near = near_labels(claims, self._own, self.place, list(sets.labelled))
+        labels = int((near == 1.0).sum())
+        bare = np.unique(self.standing[near < self.settings.label_near]).size
+        return max(labels, min(labels + bare, before))
+
     def _refresh(self, guess: IntArray, limit: int) -> None:
         """Bring the views up to date with the sets that points are taken to be in."""
         guess[self.certain] = self.place[self.certain]
@@ -215,6 +253,7 @@ class Posterior:
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
         unasked = self.place[list(sets.unasked)]
+        self._labelled = bool(sets.labelled)
         self._drawn = self.size - np.bincount(unasked, minlength=len(self.keys))
         seeded = np.zeros(len(self.keys), dtype=np.bool_)
         seeded[self.place[list(sets.seeds)]] = True
@@ -273,11 +312,14 @@ class Posterior:
 
     def _diffused(self, seeded: BoolArray) -> FloatArray:
         """Shares of the sets in every point by diffusion; a certain point is judged by others."""
-        own = np.zeros(self.problem.n)
+        own = self._own = np.zeros(self.problem.n)
         for t in np.flatnonzero(self.certain):
             own[t] = self.diffusion.diagonal[int(t)]
         first = first_masses(self.size, seeded, self.K, self.settings)
-        given = self._claims.matrix(self.keys), own, self.place, self._drawn, first
+        raw = self._claims.matrix(self.keys)
+        if self._labelled:
+            first *= room_left(raw, own, self.place)
+        given = raw, own, self.place, self._drawn, first
         self.claims, shares = diffusion_shares(*given, self.settings)
         return shares
 

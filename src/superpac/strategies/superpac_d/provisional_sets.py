@@ -45,6 +45,8 @@ class ProvisionalSets(CertainSets):
     unasked : set of int
         Those of them that a person put there without being asked: any number of one set at once,
         and mostly easy ones, so that they tell neither how points are spread nor what is hard.
+    labelled : set of int
+        Those of these whose labels were there beforehand.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class ProvisionalSets(CertainSets):
         self.between_sets = False
         self.placed: list[int] = []
         self.unasked: set[int] = set()
+        self.labelled: set[int] = set()
         self.joins: list[Link] = []
         self.merges: list[Link] = []
         self.cuts: list[Link] = []
@@ -89,6 +92,8 @@ class ProvisionalSets(CertainSets):
         self.placed += placed
         if answer.unasked:
             self.unasked.update(placed)
+        if answer.known:
+            self.labelled.update(placed)
         if answer.answer == DIFFERENT:
             self.cuts.append(answer)
         elif answer.answer == SAME:

@@ -120,7 +120,7 @@ class SuperpacD(Strategy):
         self._first_unreached: FloatArray | None = None
         self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
         # of what is kept on disk: every choice that it depends on, and the answers it is behind
-        self._kept_as = f"checkpoint 2 of {count} {views} {doubt} {provisional} {settings}"
+        self._kept_as = f"checkpoint 3 of {count} {views} {doubt} {provisional} {settings}"
         self._kept_at = 0
         self._begun = False
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
@@ -340,6 +340,7 @@ class SuperpacD(Strategy):
 
     def _learn(self) -> None:
         """Settle the model, and learn from it how often people err."""
+        self.model.relink(self.sets)
         self.model.settle(self.sets)
         votes, between = self._known.votes, [pair_of(link) for link in self.sets.merges]
         votes.learned = learn_reliability(votes.all(), self.model.sets, self.model.place, between)
@@ -373,6 +374,10 @@ class SuperpacD(Strategy):
 
     def _take(self, answer: Link) -> None:
         """Take in one answer: what the model made of it before, then what it changes."""
+        if answer.known:
+            self.model.unlink()
+        else:
+            self.model.relink(self.sets)
         known = self._known
         known.votes.learned = None  # what is made of an answer depends on the answers alone
         heard = known.counts_for(answer)

@@ -73,6 +73,57 @@ def first_masses(
     return mass
 
 
+def room_left(raw: FloatArray, own: FloatArray, place: IntArray) -> FloatArray:
+    """Share of every set's claims that falls on free points, its members' own parts left out.
+
+    Where people brought labels along, a set may hold nearly all of its cluster. Claims on free
+    points alone, of one mass for all sets, would let it take its neighbours' points.
+
+    Examples
+    --------
+    >>> raw = np.array([[9.0, 0], [2, 1], [1, 2], [0, 9]])
+    >>> room_left(raw, np.array([9.0, 0, 0, 9]), np.array([0, -1, -1, 1])).tolist()
+    [1.0, 1.0]
+    >>> room_left(raw, np.array([8.0, 0, 0, 9]), np.array([0, 0, -1, 1])).tolist()
+    [0.25, 0.6666666666666666]
+    """
+    members, free = np.flatnonzero(place >= 0), place < 0
+    if not free.any():
+        return np.ones(raw.shape[1])
+    themselves = np.bincount(place[members], weights=own[members], minlength=raw.shape[1])
+    return raw[free].sum(axis=0) / np.maximum(raw.sum(axis=0) - themselves, 1e-12)
+
+
+def near_labels(
+    raw: FloatArray, own: FloatArray, place: IntArray, known: Sequence[int]
+) -> FloatArray:
+    """How far every set lies among the points of a label: 1 for the label's own set, 0 far off.
+
+    The share of a set's claims that falls on the points of the label which it claims most, over
+    that of the label's own set: within one cluster both are alike, however many labels there are.
+
+    Examples
+    --------
+    >>> raw = np.array([[9.0, 3, 0], [3, 9, 0], [3, 3, 1], [0, 1, 9]])
+    >>> place, known = np.array([0, 0, 1, 2]), [0, 1]
+    >>> near_labels(raw, np.array([6.0, 6, 1, 8]), place, known).round(2).tolist()
+    [1.0, 1.0, 0.0]
+    """
+    members, points = np.flatnonzero(place >= 0), np.asarray(known, dtype=np.intp)
+    themselves = np.bincount(place[members], weights=own[members], minlength=raw.shape[1])
+    total = np.maximum(raw.sum(axis=0) - themselves, 1e-12)
+    sets = np.unique(place[points])
+    within = np.stack([raw[points[place[points] == k]].sum(axis=0) for k in sets]) / total
+    rows = np.arange(sets.size)
+    own_labels = np.bincount(place[points], weights=own[points], minlength=raw.shape[1])
+    within[rows, sets] -= (own_labels / total)[sets]
+    best = within.argmax(axis=0)
+    near = within.max(axis=0) / np.maximum(within[best, sets[best]], 1e-12)
+    near = np.minimum(near, 1.0 - 1e-9)
+    near[sets] = 1.0
+    return near
+
+
 def shared_masses(
     claims: FloatArray, free: BoolArray, size: IntArray, first: FloatArray, settings: Settings
 ) -> FloatArray:
