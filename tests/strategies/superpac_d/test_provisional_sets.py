@@ -13,3 +13,16 @@ def test_two_sets_known_to_differ_are_not_merged_by_one_more_answer():
     assert sets.members == {0: [0], 1: [1]}
     sets.refold([Link(2, 0, 1, "same")])
     assert sets.members == {0: [0, 1]}
+
+
+def test_what_is_said_unasked_opens_no_set():
+    """Off two walls is not between two likeliest sets: it says little of where an item belongs."""
+    sets = ProvisionalSets(8, seeds=[0, 1, 2, 3])
+    for seq, (i, j) in enumerate([(5, 0), (6, 0), (5, 1), (6, 1), (7, 1)]):
+        sets.take(Link(seq, i, j, "different", unasked=True))
+    assert sets.members == {0: [0], 1: [1], 2: [2], 3: [3]}
+    assert sets.apart(5) == {0, 1}
+    assert not sets.pending
+    for seq, k in enumerate((2, 3), start=5):  # of all sets there are: it must be something new
+        sets.take(Link(seq, 5, k, "different", unasked=True))
+    assert sets.members[4] == [5]

@@ -253,7 +253,7 @@ class Posterior:
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
         unasked = self.place[list(sets.unasked)]
-        self._labelled = bool(sets.labelled)
+        self._told = bool(sets.unasked)
         self._drawn = self.size - np.bincount(unasked, minlength=len(self.keys))
         seeded = np.zeros(len(self.keys), dtype=np.bool_)
         seeded[self.place[list(sets.seeds)]] = True
@@ -317,7 +317,7 @@ class Posterior:
             own[t] = self.diffusion.diagonal[int(t)]
         first = first_masses(self.size, seeded, self.K, self.settings)
         raw = self._claims.matrix(self.keys)
-        if self._labelled:
+        if self._told:
             first *= room_left(raw, own, self.place)
         given = raw, own, self.place, self._drawn, first
         self.claims, shares = diffusion_shares(*given, self.settings)

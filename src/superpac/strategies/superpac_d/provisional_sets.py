@@ -23,7 +23,8 @@ class ProvisionalSets(CertainSets):
 
     A free point becomes a set once it differs from two sets or more and the questions to the person
     who said so have moved on to another point, or once it differs from all sets. So the sets are a
-    function of the answers alone, whatever made the strategy move on.
+    function of the answers alone, whatever made the strategy move on. What people say unasked opens
+    no set: they look at the wall before them, not at the likeliest sets of a point.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ class ProvisionalSets(CertainSets):
             elif len(free) == 1:
                 other = answer.j if free[0] == answer.i else answer.i
                 self.joins.append(Link(answer.seq, free[0], other, SAME))
-        if self.set_of[answer.i] == -1:
+        if self.set_of[answer.i] == -1 and not answer.unasked:
             self.pending[answer.annotator] = answer.i
 
     def refold(self, answers: Iterable[Link]) -> None:

@@ -76,8 +76,9 @@ def first_masses(
 def room_left(raw: FloatArray, own: FloatArray, place: IntArray) -> FloatArray:
     """Share of every set's claims that falls on free points, its members' own parts left out.
 
-    Where people brought labels along, a set may hold nearly all of its cluster. Claims on free
-    points alone, of one mass for all sets, would let it take its neighbours' points.
+    Where people brought labels along, or said of a whole wall that it is one, a set may hold nearly
+    all of its cluster. Claims on free points alone, of one mass for all sets, would let it take its
+    neighbours' points.
 
     Examples
     --------
