@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,6 +115,22 @@ def test_labels_brought_along_do_not_upset_the_rest(count, share, classes):
         of_class = some[items.y[some] == c]
         groups[f"kind {c}"] = of_class[: round(share * of_class.size)].tolist()
     take_known(session, Known(groups, [], []))
+    assert clustering_error(items.y, session.labels("model")) <= before + 0.02
+
+
+def test_clusters_that_answers_found_stay_when_labels_come_late():
+    items = load("digits").sample_classes(8, 30, 1)
+    oracle = TruthOracle(items.y)
+    session = Session.create(items, Spec("auto", "tsc:q=5", seed=1))
+    # as if their number had been guessed far too low
+    session.strategy = SuperpacD(replace(session.problem, n_clusters=3))
+    for _ in range(60):
+        session.tell(oracle(session.ask()))
+    before = clustering_error(items.y, session.labels("model"))
+    found = session.strategy.count(session.state).clusters
+    assert found > 3
+    take_known(session, Known({"some": np.flatnonzero(items.y == items.y[0])[:6].tolist()}, [], []))
+    assert session.strategy.count(session.state).clusters >= found - 1
     assert clustering_error(items.y, session.labels("model")) <= before + 0.02
 
 

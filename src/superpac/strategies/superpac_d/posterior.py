@@ -121,7 +121,7 @@ class Posterior:
         self._observed: list[tuple[FloatArray, int]] = []
         self._fitted = 0
         self._links = list(self._assumed or [])
-        self._unlinked = False
+        self._unlinked, self._among_labels, self._before = False, False, self.K
         self.settled = False
         self._columns: list[FloatArray] | None = None
 
@@ -129,12 +129,13 @@ class Posterior:
         """What :meth:`restore` takes, for answers that begin with the same ones."""
         views = tuple(view.save() for view in self._views)
         fitted = len(self._observed), self.weights, self._fitted
-        return self._claims.save(), views, fitted, (self._links, self._unlinked)
+        linked = self._links, self._unlinked, self._among_labels, self._before
+        return self._claims.save(), views, fitted, linked
 
     def restore(self, saved: tuple[Any, ...], sets: ProvisionalSets) -> None:
         """Go back to what was saved, when the sets were these."""
         claims, views, (observed, self.weights, self._fitted), linked = saved
-        self._links, self._unlinked = linked
+        self._links, self._unlinked, self._among_labels, self._before = linked
         self._claims.restore(claims)
         for view, part in zip(self._views, views, strict=True):
             view.restore(part)
@@ -199,9 +200,16 @@ class Posterior:
                 guess = self._logits().argmax(axis=1)
             self._refresh(guess, self.limit)
 
-    def unlink(self) -> None:
+    def begin_labels(self) -> None:
         """Go back to the links of the start, for labels that people bring along."""
+        if not self._among_labels:
+            self._among_labels, self._before = True, self.K
         self._links, self._unlinked = list(self._assumed or []), True
+
+    def end_labels(self, sets: ProvisionalSets) -> None:
+        """Link the sets before an answer that is no such label is taken in."""
+        self.relink(sets)
+        self._among_labels = False
 
     def relink(self, sets: ProvisionalSets) -> None:
         """Link all sets as at the start, if labels were brought along since.
@@ -224,14 +232,13 @@ class Posterior:
         Where the number of clusters is unknown it is at most that of before, and one for each label
         and each group of before whose claims fall less on labelled points than a label's own.
         """
-        before = self.problem.n_clusters
         if not self.problem.auto:
-            return before
+            return self.K
         claims = self._claims.matrix(self.keys)
         near = near_labels(claims, self._own, self.place, list(sets.labelled))
         labels = int((near == 1.0).sum())
         bare = np.unique(self.standing[near < self.settings.label_near]).size
-        return max(labels, min(labels + bare, before))
+        return max(labels, min(labels + bare, self._before))
 
     def _refresh(self, guess: IntArray, limit: int) -> None:
         """Bring the views up to date with the sets that points are taken to be in."""

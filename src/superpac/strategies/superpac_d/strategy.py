@@ -375,9 +375,9 @@ class SuperpacD(Strategy):
     def _take(self, answer: Link) -> None:
         """Take in one answer: what the model made of it before, then what it changes."""
         if answer.known:
-            self.model.unlink()
+            self.model.begin_labels()
         else:
-            self.model.relink(self.sets)
+            self.model.end_labels(self.sets)
         known = self._known
         known.votes.learned = None  # what is made of an answer depends on the answers alone
         heard = known.counts_for(answer)
