@@ -21,6 +21,8 @@ const MOST = 8000; // items in one act
 /** @type {Choice[]} */
 let groups = [];
 let sending = false;
+/** @type {Promise<void>} */
+let turns = Promise.resolve(); // undo and redo one after the other: whoever presses twice at once means both
 
 /**
  * Say which groups there are, for the fields that complete their names.
@@ -91,7 +93,12 @@ export async function arrange(what, items, more = {}) {
  *
  * @param {"undo" | "redo"} way
  */
-async function turn(way) {
+function turn(way) {
+  turns = turns.then(() => turnOnce(way));
+}
+
+/** @param {"undo" | "redo"} way */
+async function turnOnce(way) {
   if (sending) return;
   sending = true;
   try {
