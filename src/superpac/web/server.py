@@ -185,6 +185,7 @@ def _orderly_end(server: uvicorn.Server) -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         # uvicorn puts its own handler before this one, and sends the signal on when it has ended
         warnings.simplefilter("ignore")  # such as that its work was never begun
+        sys.unraisablehook = lambda _: None  # or that a half-made event loop cannot be closed
         sys.exit(128 + number)
 
     saved = {signal.SIGTERM: signal.signal(signal.SIGTERM, end)}
