@@ -156,6 +156,26 @@ def test_labels_taken_in_bit_by_bit_give_what_their_log_gives(count):
     assert afresh.propose(session.state, 5) == session.strategy.propose(session.state, 5)
 
 
+def test_a_missing_table_is_told_before_a_session_is_begun(tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    store = tmp_path / "answers.sqlite3"
+    told = superpac(
+        *(
+            "label",
+            tmp_path / "rows.npy",
+            "--known",
+            "nowhere.csv",
+            "--store",
+            store,
+            "--no-browser",
+        ),
+        check=False,
+    )
+    assert told.stderr == ("nowhere.csv: there is no such file; name one with labels or links.\n")
+    assert told.returncode == 2
+    assert not store.exists()
+
+
 def test_label_and_known_take_a_table_in(tmp_path):
     rows = [["id", *"abcdefghijkl"], *([f"r{n}", *row] for n, row in enumerate(X.tolist()))]
     with (tmp_path / "rows.csv").open("w", newline="") as file:

@@ -129,6 +129,7 @@ def label(
     from superpac.answers.growth import grown
     from superpac.session.answer_book import AnswerBook
     from superpac.session.item_names import remember
+    from superpac.session.known_labels import known_file
     from superpac.session.stopping import parse_share
     from superpac.strategies import WEIGH_ANSWERS
     from superpac.web import security
@@ -160,6 +161,8 @@ def label(
         **{"labels": labels, "ids": ids, "size": size, "colour": colour},
         **{"standardise": standardise, "features": features, "text": text, "show": show},
     }
+    if known is not None:
+        known_file(known)  # before vectors are made and a session is begun
     clusters: Any = AUTO if k is None else k
     words = "" if instructions is None else _text_of(instructions)
     named = [check_text("--editors", one.strip(), 200) for one in (editors or "").split(",") if one]

@@ -86,15 +86,9 @@ def read_known(what: str | Path, names: Sequence[str]) -> Known:
     ...     read_known(path, ["x/a.jpg", "b.jpg", "c.jpg"])
     Known(groups={'Anna': [0], 'Ben': [1]}, links=[], unknown=['z.jpg'])
     """
-    if what == FOLDERS:
+    path = known_file(what)
+    if path is None:
         return _by_folder(names)
-    path = Path(what).expanduser()
-    try:
-        there = path.is_file()
-    except (OSError, ValueError) as error:
-        raise NotFoundError(f"{str(what)[:200]!r} is not a usable path ({error}).") from error
-    if not there:
-        raise NotFoundError(f"{path}: there is no such file; name one with labels or links.")
     if path.suffix.lower() == ".json":
         return _from_json(path, len(names))
     columns, cells = cells_of(path)
@@ -124,6 +118,26 @@ def read_known(what: str | Path, names: Sequence[str]) -> Known:
         elif item not in groups[label]:
             groups[label].append(item)
     return Known(dict(groups), [], unknown)
+
+
+def known_file(what: str | Path) -> Path | None:
+    """File that labels are read from, None for "folders"; one that is missing is told at once.
+
+    Examples
+    --------
+    >>> known_file("folders") is None
+    True
+    """
+    if what == FOLDERS:
+        return None
+    path = Path(what).expanduser()
+    try:
+        there = path.is_file()
+    except (OSError, ValueError) as error:
+        raise NotFoundError(f"{str(what)[:200]!r} is not a usable path ({error}).") from error
+    if not there:
+        raise NotFoundError(f"{path}: there is no such file; name one with labels or links.")
+    return path
 
 
 def _columns(path: Path, columns: Sequence[str]) -> tuple[int, int]:

@@ -81,7 +81,8 @@ class Settings:
         0.25, "of a mean cluster: a smaller group beyond K takes another's label"
     )
     label_near: float = _is(
-        0.95, "K unknown: claims on labelled points, as a share of their own set's, of a part of it"
+        0.95,
+        "K unknown: a set that claims a label's points as the label's own set does is part of it",
     )
     small_set: float = _is(0.1, "of a mean cluster: questions about a smaller set can wait")
     duplicates_least: float = _is(0.3, "least share of sets taken for duplicates of others")
