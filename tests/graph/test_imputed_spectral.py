@@ -183,3 +183,30 @@ def test_labels_keep_their_names_when_the_warm_way_is_barred(subspace_problem, m
     monkeypatch.setattr(model, "_improve", lambda known, start: None)
     after = model.warm(known, step=9)
     assert (before == after).mean() > 0.9
+
+
+def test_many_clusters_of_close_eigenvalues_are_followed_warm():
+    # a ring per object, as pictures from all sides make it: the K-th eigenvalue hardly stands out
+    rng = np.random.RandomState(0)
+    K, around = 60, 40
+    truth = np.repeat(np.arange(K), around)
+    place = np.arange(truth.size)
+    ring = place - place % around + (place + 1) % around
+    other = rng.permutation(truth.size)
+    rows, columns = np.concatenate([place, place]), np.concatenate([ring, other])
+    weights = np.concatenate([np.ones(truth.size), rng.uniform(0, 0.2, truth.size)])
+    half = sparse.csr_array((weights, (rows, columns)), shape=(truth.size, truth.size))
+    model = ImputedSpectral(half + half.T, K, seed=0, n_init=2)
+    asked = rng.permutation(truth.size)[:50]
+    sets = np.full(truth.size, -1)
+    sets[asked[:40]] = truth[asked[:40]]
+    model.exact(KnownSets(sets.copy(), K))
+    for point in asked[40:]:
+        sets[point] = truth[point]
+        vectors = model._improve(KnownSets(sets.copy(), K), model._vectors)
+        assert vectors is not None  # None: every answer would cost a decomposition from scratch
+        model._vectors = vectors
+    S = normalized_affinity(model.matrix(KnownSets(sets, K)))
+    exact = np.linalg.eigvalsh(S.toarray())[::-1][:K]
+    reached = np.sort(np.einsum("ij,ij->j", vectors[:, :K], S @ vectors[:, :K]))[::-1]
+    np.testing.assert_allclose(reached, exact, atol=1e-6)

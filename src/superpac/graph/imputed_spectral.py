@@ -23,7 +23,11 @@ from superpac.graph.kmeans import kmeans
 from superpac.graph.spectral import cluster_rows, spectral_embedding, unit_vectors
 from superpac.metrics import align_labels
 
-GUARD = 6  # eigenvectors kept beyond K, so that one that rises into the top K is already there
+GUARD = 6  # eigenvectors kept beyond K at least: one that rises into the top K is already there
+# Where K is large, eigenvalues lie close together: more vectors, and longer steps to part them.
+GUARD_SHARE = 6  # one vector for every so many clusters
+DEGREE = 12  # of the filter, at least
+DEGREE_SHARE = 3  # one for every so many clusters
 THOROUGH = 8  # every so many steps a warm clustering has as many fresh starts as an exact one
 
 
@@ -208,7 +212,8 @@ class ImputedSpectral:
     def cluster(self, graph: sparse.csr_array, *, step: int = 0) -> IntArray:
         """Cluster an affinity with whatever has been imputed into it, from scratch."""
         rng = self._rng(step)
-        wanted = min(self.n_clusters + GUARD, self.A.shape[0])
+        guard = max(GUARD, self.n_clusters // GUARD_SHARE)
+        wanted = min(self.n_clusters + guard, self.A.shape[0])
         found = spectral_embedding(graph, wanted, random_state=rng, check_input=False)
         if found.n_components > self.n_clusters:
             # which components are kept depends on how many vectors are asked for
@@ -271,7 +276,10 @@ class ImputedSpectral:
         if self.A.shape[0] < 10 * start.shape[1]:
             return None
         S = self._operator(known)
-        return None if S is None else chebyshev_vectors(S, start, self.n_vectors)
+        if S is None:
+            return None
+        degree = max(DEGREE, self.n_clusters // DEGREE_SHARE)
+        return chebyshev_vectors(S, start, self.n_vectors, degree=degree)
 
     def _components(self, data: FloatArray, known: KnownSets) -> NDArray[np.int32]:
         """Connected component of each point; a set is tied together by a star."""

@@ -570,7 +570,8 @@ def _on_digits(claim: Claim, results: Results) -> str:
         )
     if rival.holds is False:
         told.append(
-            "Our URASC-N is not the rival that the paper ran: it errs on " + rival.ours + "."
+            "The best rival here is stronger than those that the paper ran: it errs on "
+            f"{rival.ours}."
         )
     unit = _error_at(results.curves(MANY, "mnist10", "superpac-unit"), 500)
     tried = [] if np.isnan(unit.value) else [f"points of unit length, {unit.text()} at 500"]
