@@ -28,6 +28,7 @@ OF_SEVERAL = {
     "store/test_upgrade.py": "stores and archives of earlier releases",
     "strategies/superpac_d/test_beliefs.py": "how sure the default strategy is",
     "strategies/superpac_d/test_confirmed_answers.py": "answers that wait for a second one",
+    "strategies/superpac_d/test_devices.py": "the default strategy on either device",
     "strategies/superpac_d/test_undo.py": "the default strategy through a session",
     "strategies/superpac_d/test_unknown_count.py": "the number of clusters left open",
     "strategies/test_contract.py": "the contract of every strategy",

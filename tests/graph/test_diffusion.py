@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import superpac.graph.diffusion as module
+from graphics import torch_device
+from superpac.device.arrays import to_host
+from superpac.device.choice import HOST
 from superpac.errors import InputError
 from superpac.graph.diffusion import Claims, Diffusion
 
@@ -93,6 +96,40 @@ def test_claims_follow_any_change_of_the_sets(history):
         for key, points in members.items():
             expected = walk.columns(points).sum(axis=1)
             np.testing.assert_allclose(claims.total[key], expected, atol=1e-9)
+
+
+def test_a_graphics_processor_solves_the_same(monkeypatch):
+    monkeypatch.setattr(module, "DENSE", 0)
+    A, vectors = graph(90, 4, isolated=1), np.random.default_rng(1).normal(size=(90, 5))
+    found = {}
+    for device in (HOST, torch_device()):
+        walk = Diffusion(A, tol=1e-11, device=device)
+        plain = to_host(walk.columns([2, 30, 7]))
+        walk.quicken(device.array(vectors))
+        certain = device.array(np.arange(90) % 9 == 0)
+        found[device.name] = [
+            plain,
+            to_host(walk.columns([2, 30, 7])),
+            to_host(walk.columns([])),
+            to_host(walk.unreached(certain)),
+            to_host(walk.unreached(certain, walk.unreached(device.array(np.arange(90) < 5)))),
+            to_host(walk.product(device.array(vectors))),
+            np.array([walk.diagonal[t] for t in (2, 30, 7)]),
+        ]
+    for here, there in zip(*found.values(), strict=True):
+        np.testing.assert_allclose(here, there, rtol=1e-3, atol=1e-7)
+    np.testing.assert_allclose(found["cpu"][1], found["torch"][1], atol=1e-8)
+
+
+def test_claims_follow_on_a_graphics_processor():
+    device = torch_device()
+    walk = Diffusion(graph(20, 3), device=device)
+    claims, here = Claims(walk), Claims(Diffusion(graph(20, 3)))
+    for members in ({0: [1, 2], 4: [7]}, {0: [1], 4: [7, 2, 9]}, {0: [1, 7, 2]}, {}):
+        claims.follow(members)
+        here.follow(members)
+        keys = list(members)
+        np.testing.assert_allclose(to_host(claims.matrix(keys)), here.matrix(keys), atol=1e-9)
 
 
 def test_bad_parameters_are_refused():

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
+from graphics import torch_device
 from superpac.graph.kmeans import kmeans
 
 
@@ -39,6 +40,19 @@ def test_labels_are_valid_and_nearest_to_their_centre(n, k, seed, flat):
         centres = np.stack([rows[labels == c].mean(axis=0) for c in range(k)])
         away = ((rows[:, None] - centres) ** 2).sum(axis=2)
         np.testing.assert_allclose(away[np.arange(n), labels], away.min(axis=1), atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(n=st.integers(8, 60), k=st.integers(2, 8), seed=st.integers(0, 99))
+def test_pytorch_gives_the_same_labels(n, k, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, 3))
+    start = rng.normal(size=(k, rows.shape[1])) if seed % 2 else None
+    here, there = (
+        kmeans(points, k, n_init=3, rng=np.random.RandomState(seed), start=start)
+        for points in (rows, torch_device().array(rows))
+    )
+    np.testing.assert_array_equal(here, there)
 
 
 def test_a_good_start_is_kept():

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from graphics import torch_device
 from superpac.errors import DisconnectedGraphWarning, InputError
 from superpac.graph import spectral
 
@@ -48,6 +49,23 @@ def test_large_disconnected_graph_gives_every_copy_of_the_eigenvalue_one():
     truth = np.repeat(np.arange(5), sizes)
     assert all(len(set(labels[truth == c])) == 1 for c in range(5))
     assert len(set(labels)) == 5
+
+
+@pytest.mark.parametrize("sizes", [[500], [400, 350], [60, 500]])
+def test_a_graphics_processor_finds_the_same_eigenvectors(monkeypatch, sizes):
+    monkeypatch.setattr(spectral, "THERE_FROM", 100)
+    blocks = [random_graph(size, 0.05, seed) for seed, size in enumerate(sizes)]
+    A = sparse.csr_array(sparse.block_diag(blocks))
+    here, there = (
+        spectral.spectral_embedding(A, 5, random_state=0, device=device)
+        for device in (spectral.HOST, torch_device())
+    )
+    np.testing.assert_allclose(here.values, there.values, atol=1e-9)
+    np.testing.assert_allclose(
+        here.vectors @ here.vectors.T, there.vectors @ there.vectors.T, atol=1e-4
+    )
+    labels = [found.cluster(5, np.random.RandomState(0)) for found in (here, there)]
+    np.testing.assert_array_equal(*labels)
 
 
 def test_more_components_than_clusters_warns_and_ignores_the_crumbs():

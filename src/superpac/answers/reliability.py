@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from superpac.answers.links import SAME, UNSURE, Link
 from superpac.array_types import FloatArray, IntArray
+from superpac.device.arrays import Array, like, to_host
 
 PRIOR_WRONG = 0.25
 PRIOR_ANSWERS = 50.0  # before any answer one in two hundred is wrong, as if seen on so many
@@ -53,7 +54,7 @@ class Reliability:
 
 def learn_reliability(
     answers: Sequence[Link],
-    beliefs: FloatArray,
+    beliefs: Array,
     place: IntArray,
     between: Iterable[tuple[int, int]] = (),
 ) -> Reliability:
@@ -63,8 +64,8 @@ def learn_reliability(
     ----------
     answers : sequence of Link
         Standing answers in order.
-    beliefs : ndarray of shape (n, S)
-        Posterior over sets of every point, its own answers left out.
+    beliefs : array of shape (n, S)
+        Posterior over sets of every point, its own answers left out; of any device.
     place : ndarray of int of shape (n,)
         The set of each settled point, -1 for the rest.
     between : iterable of (int, int)
@@ -135,7 +136,7 @@ def _count(votes: Sequence[Link], number: dict[str, int]) -> FloatArray:
 
 
 def _fit(
-    beliefs: FloatArray,
+    beliefs: Array,
     test: IntArray,
     told: IntArray,
     same: NDArray[np.bool_],
@@ -166,7 +167,7 @@ def _fit(
     sames = tally(row, tests.size, same)
     errors = sames[case]
     errors[: keys.size] += tally(entry, keys.size, ~same) - tally(entry, keys.size, same)
-    soft = beliefs[tests] ** TEMPER
+    soft = to_host(beliefs[like(tests, beliefs)]) ** TEMPER
     prior = soft[keys // width, keys % width] * (1 - NEW) / soft.sum(axis=1)[keys // width]
     rest = 1 - np.bincount(keys // width, prior, tests.size)
     log_prior = np.log(np.maximum(np.r_[prior, rest], 1e-12))

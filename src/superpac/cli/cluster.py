@@ -42,6 +42,7 @@ def cluster(
     standardise: common.StandardiseOption = False,
     seed: common.SeedOption = 0,
     dask: common.DaskOption = None,
+    device: common.DeviceOption = "auto",
     as_json: common.JsonOption = False,
 ) -> None:
     """Cluster DATA from an affinity, without asking anybody."""
@@ -49,6 +50,7 @@ def cluster(
 
     from superpac.affinity.registry import make_affinity
     from superpac.cache import DiskCache
+    from superpac.device.choice import choose_device
     from superpac.graph.spectral import cluster_rows, spectral_embedding
     from superpac.session.exports import write_labels
     from superpac.session.problem import build_affinity, estimate_count
@@ -56,6 +58,7 @@ def cluster(
     piped = common.is_standard_output(output)
     if piped and as_json:
         raise InputError("--json and -o - both want standard output; give -o a file.")
+    common.use_device(device)
     common.check_dask(dask, affinity)
     with common.Stages(quiet=as_json) as stages:
         with stages.stage("load"):
@@ -81,8 +84,9 @@ def cluster(
         with stages.stage("spectral"):
             k = estimate_count(graph, seed) if estimated else given
             rng = np.random.RandomState(seed)
-            found = spectral_embedding(graph, k, random_state=rng)
-            clusters = cluster_rows(found.rows(), k, n_init=20, rng=rng)
+            there = choose_device(points=len(items))
+            found = spectral_embedding(graph, k, random_state=rng, device=there)
+            clusters = cluster_rows(found.rows(), k, n_init=20, rng=rng, device=there)
     result: dict[str, Any] = {
         "data": items.name,
         "points": len(items),

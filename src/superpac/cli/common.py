@@ -166,6 +166,13 @@ DaskOption = Annotated[
         "--dask", metavar="ADDRESS", help="Share the work among the workers of this Dask cluster."
     ),
 ]
+DeviceOption = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        help="What computes: cpu, cuda (a graphics processor; needs the extra gpu), or auto.",
+    ),
+]
 UntilOption = Annotated[
     str | None,
     typer.Option(
@@ -415,6 +422,15 @@ def read_places(info: SessionInfo, **options: Any) -> tuple[Dataset, dict[str, D
 
     pool = adding.read_items(info, read, growing=True)
     return pool.standardised() if scaled else pool, found
+
+
+def use_device(name: str) -> None:
+    """Have this command, and the processes that it starts, compute on a device; or say why not."""
+    from superpac.device.choice import SETTING, choose_device
+
+    choose_device(name)
+    if name != "auto":
+        os.environ[SETTING] = name
 
 
 def check_dask(address: str | None, affinity: str | None = None) -> None:

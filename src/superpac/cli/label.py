@@ -120,6 +120,7 @@ def label(
         typer.Option("--new-token", help="Draw a new token; whoever had the old one is let out."),
     ] = False,
     dask: common.DaskOption = None,
+    device: common.DeviceOption = "auto",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Answer questions about DATA in the browser; run it again to go on."""
@@ -169,6 +170,7 @@ def label(
     if editors is not None and not named:
         raise InputError("--editors names nobody; give names with commas between.")
     spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
+    common.use_device(device)
     common.check_dask(dask, affinity)
     begun = None if fresh else _begun(data, how, spec, name, store, any_count=k is None)
     if begun is None:

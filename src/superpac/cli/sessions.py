@@ -101,11 +101,14 @@ def new(
     seed: common.SeedOption = 0,
     store: common.StoreOption = None,
     dask: common.DaskOption = None,
+    device: common.DeviceOption = "auto",
 ) -> None:
     """Begin a session on DATA."""
     from superpac.cache import DiskCache
     from superpac.session.item_names import remember
     from superpac.session.session import Session
+
+    common.use_device(device)
 
     common.check_dask(dask, affinity)
     items, source = common.read_source(

@@ -64,12 +64,15 @@ def simulate(
     seed: common.SeedOption = 0,
     jobs: common.JobsOption = 2,
     dask: common.DaskOption = None,
+    device: common.DeviceOption = "auto",
     plot: common.PlotOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Answer DATA's questions from its true classes and report the error after each."""
     from superpac.answers.forms import parse_costs
     from superpac.session.stopping import parse_share
+
+    common.use_device(device)
 
     common.check_dask(dask)
     items = common.read_new(

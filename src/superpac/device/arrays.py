@@ -67,3 +67,58 @@ def like(values: Any, array: Array, dtype: Any = None) -> Array:
 
     found = torch.from_numpy(np.ascontiguousarray(values)).to(array.device)
     return found if dtype is None else found.to(dtype)
+
+
+def ratio(above: Array, below: Array) -> Array:
+    """Divide, giving 0 where the divisor is not positive.
+
+    Examples
+    --------
+    >>> ratio(1.0, np.array([2.0, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    if is_host(below):
+        shape = np.broadcast_shapes(np.shape(above), below.shape)
+        return np.divide(above, below, out=np.zeros(shape, below.dtype), where=below > 0)
+    xp = namespace(below)
+    return xp.where(below > 0, above / xp.where(below > 0, below, 1.0), 0.0)
+
+
+def where_true(mask: Array) -> Array:
+    """Indices at which a mask holds, ascending.
+
+    Examples
+    --------
+    >>> where_true(np.array([True, False, True])).tolist()
+    [0, 2]
+    """
+    return np.flatnonzero(mask) if is_host(mask) else namespace(mask).nonzero(mask)[0]
+
+
+def median(values: Array) -> float:
+    """Middle of some numbers, the mean of two where their number is even.
+
+    Examples
+    --------
+    >>> median(np.array([3.0, 1.0, 2.0, 9.0]))
+    2.5
+    """
+    if is_host(values):
+        return float(np.median(values))
+    count = values.shape[0]
+    low, high = (values.kthvalue(k).values for k in ((count + 1) // 2, count // 2 + 1))
+    return float((low + high) / 2)
+
+
+def filled(shape: int | tuple[int, ...], value: Any, beside: Array, dtype: str) -> Array:
+    """Give an array of one value where another one lives.
+
+    Examples
+    --------
+    >>> filled(2, 7, np.zeros(3), "float64")
+    array([7., 7.])
+    """
+    if is_host(beside):
+        return np.full(shape, value, dtype=dtype)
+    xp = namespace(beside)
+    return xp.full(shape, value, dtype=getattr(xp, dtype), device=beside.device)

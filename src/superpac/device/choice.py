@@ -7,6 +7,7 @@ extra ``gpu`` brings; without it, or without a driver, "auto" is the processor.
 from __future__ import annotations
 
 import ctypes
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from superpac.system.memory import free_bytes
 from superpac.system.optional import is_installed, require
 
 DEVICES = ("auto", "cpu", "cuda")
+SETTING = "SUPERPAC_DEVICE"
 WORTH_FROM = 5_000
 """Points from which "auto" takes a graphics processor; below, starting its work takes longer."""
 
@@ -150,8 +152,9 @@ def choose_device(name: str = "auto", points: int | None = None) -> Device:
     Parameters
     ----------
     name : {"auto", "cpu", "cuda"}
-        "cuda" is a graphics processor of Nvidia's; "auto" takes it where there is one, PyTorch is
-        installed and the points are many.
+        "cuda" is a graphics processor of Nvidia's. "auto" is what the environment variable
+        SUPERPAC_DEVICE says; where it says nothing, a graphics processor if there is one, PyTorch
+        is installed and the points are many.
     points : int, optional
         How many points the work is on; None means many.
 
@@ -171,6 +174,10 @@ def choose_device(name: str = "auto", points: int | None = None) -> Device:
     """
     if name not in DEVICES:
         raise InputError(f"The device must be one of {', '.join(DEVICES)}. Got {name!r} instead.")
+    if name == "auto" and os.environ.get(SETTING, "auto") != "auto":
+        name = os.environ[SETTING]
+        if name not in DEVICES:
+            raise InputError(f"{SETTING} must be one of {', '.join(DEVICES)}. Got {name!r}.")
     if name == "cpu":
         return HOST
     if name == "auto":

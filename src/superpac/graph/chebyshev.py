@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
-from superpac.array_types import FloatArray
+from superpac.device.arrays import Array, namespace
 
 TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tighter moves no label
 
@@ -14,16 +12,22 @@ TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tigh
 class Operator(Protocol):
     """A symmetric matrix S, known by its products."""
 
-    top: FloatArray  # eigenvectors of the largest eigenvalue that are known exactly
+    top: Array  # eigenvectors of the largest eigenvalue that are known exactly
 
-    def step(self, V: FloatArray, W: FloatArray, p: float, q: float, r: float) -> FloatArray:
+    def step(self, V: Array, W: Array, p: float, q: float, r: float) -> Array:
         """Give ``p S V + q V + r W``."""
         ...
 
 
 def chebyshev_vectors(
-    S: Operator, start: FloatArray, wanted: int, *, degree: int = 12, sweeps: int = 8
-) -> FloatArray | None:
+    S: Operator,
+    start: Array,
+    wanted: int,
+    *,
+    degree: int = 12,
+    sweeps: int = 8,
+    tolerance: float = TOLERANCE,
+) -> Array | None:
     """Leading eigenvectors, largest first, by Chebyshev-filtered subspace iteration.
 
     S has its spectrum in [-1, 1] and the largest eigenvalue 1; `start` is an orthonormal guess with
@@ -31,21 +35,22 @@ def chebyshev_vectors(
     Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
     J. Comput. Physics 219, 2006.
     """
-    V = np.linalg.qr(np.column_stack([S.top, start[:, S.top.shape[1] :]]))[0]
+    xp = namespace(start)
+    V = xp.linalg.qr(xp.concat([S.top, start[:, S.top.shape[1] :]], axis=1))[0]
     for sweep in range(sweeps + 1):
         product = S.step(V, V, 1.0, 0.0, 0.0)
-        values, turn = np.linalg.eigh(V.T @ product)
-        values, turn = values[::-1], turn[:, ::-1]
-        V, product = np.ascontiguousarray(V @ turn), product @ turn
-        gap = np.linalg.norm(product[:, :wanted] - V[:, :wanted] * values[:wanted], axis=0)
-        if gap.max() <= TOLERANCE:
+        values, turn = xp.linalg.eigh(V.T @ product)
+        values, turn = xp.flip(values), xp.flip(turn, axis=1)
+        V, product = V @ turn, product @ turn
+        left = product[:, :wanted] - V[:, :wanted] * values[:wanted]
+        if xp.linalg.vector_norm(left, axis=0).max() <= tolerance:
             return V
         if sweep < sweeps:
-            V = np.linalg.qr(_filter(S, V, product, float(values[-1]), degree))[0]
+            V = xp.linalg.qr(_filter(S, V, product, float(values[-1]), degree))[0]
     return None
 
 
-def _filter(S: Operator, V: FloatArray, product: FloatArray, cut: float, degree: int) -> FloatArray:
+def _filter(S: Operator, V: Array, product: Array, cut: float, degree: int) -> Array:
     """Damp eigenvalues below `cut` by the scaled Chebyshev recurrence."""
     centre, half = (cut - 1.0) / 2.0, (cut + 1.0) / 2.0
     sigma = first = half / (1.0 - centre)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from superpac.array_types import FloatArray, IntArray
+from superpac.device.arrays import Array, filled, is_host, ratio, to_host
 from superpac.graph.kmeans import kmeans
 from superpac.graph.spectral import spectral_embedding, unit_vectors
 
@@ -91,16 +92,16 @@ def stability(graph: sparse.csr_array, labels: IntArray, n_clusters: int, steps:
     return float(np.trace(walks)) - float(share @ share)
 
 
-def walk_lift(graph: sparse.csr_array, belong: FloatArray, steps: int = STEPS) -> FloatArray:
+def walk_lift(graph: Array, belong: Array, steps: int = STEPS) -> FloatArray:
     """How many times as often as chance has it a walk from one cluster ends in another.
 
     Where it is above 1, joining the two makes a clustering more stable.
 
     Parameters
     ----------
-    graph : scipy.sparse.csr_array of shape (n, n)
-        Affinity.
-    belong : ndarray of shape (n, k)
+    graph : sparse array of shape (n, n)
+        Affinity: SciPy's, or PyTorch's beside such a `belong`.
+    belong : array of shape (n, k)
         How much each point belongs to each cluster; rows sum to 1.
     steps : int, default=4
         Length of the walk.
@@ -119,18 +120,19 @@ def walk_lift(graph: sparse.csr_array, belong: FloatArray, steps: int = STEPS) -
            [0., 0., 2., 2.],
            [0., 0., 2., 2.]])
     """
-    walks, share = _walks(graph, belong, steps)
+    walks, share = (to_host(found) for found in _walks(graph, belong, steps))
     chance = np.outer(share, share)
     return np.divide(walks, chance, out=np.zeros_like(walks), where=chance > 0)
 
 
-def _walks(
-    graph: sparse.csr_array, belong: FloatArray, steps: int
-) -> tuple[FloatArray, FloatArray]:
+def _walks(graph: Array, belong: Array, steps: int) -> tuple[Array, Array]:
     """Share of all walks that go from one cluster to another, and that begin in each."""
-    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+    if is_host(belong):
+        degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+    else:
+        degree = graph @ filled(belong.shape[0], 1.0, belong, "float64")
     total = float(degree.sum()) or 1.0
-    scale = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)[:, None]
+    scale = ratio(1.0, degree)[:, None]
     after = belong
     for _ in range(steps):
         after = (graph @ after) * scale

@@ -8,14 +8,17 @@ consistency", NIPS 2003). One more certain point is one more solve; taking it ba
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 from scipy import sparse
 
-from superpac.array_types import FloatArray, IntArray
+from superpac.array_types import IntArray
+from superpac.device.arrays import Array, filled, is_host, like, namespace, to_host
+from superpac.device.choice import HOST, Device, Torch
 from superpac.errors import InputError
 from superpac.graph.spectral import normalized_affinity
 
@@ -23,6 +26,7 @@ ALPHA = 0.99
 POWER = 2.0
 DENSE = 2500  # up to here the inverse is kept: every column is then a look-up
 MAX_ITER = 2000
+LOOK_EVERY = 8  # steps of a solve on a graphics processor between two looks whether it is done
 
 
 # Unsigned numbers of entries and points spare a test for negative ones at each, and in order the
@@ -81,6 +85,101 @@ def _solve_many(indptr, indices, data, alpha, mask, B, X, tol):  # type: ignore[
         _solve_one(indptr, indices, data, alpha, mask, B[c], X[c], tol)
 
 
+class _Solver(ABC):
+    """Products with S, and conjugate gradients for (I - alpha M S M) x = b."""
+
+    @abstractmethod
+    def matrix(self) -> Array:
+        """S, SciPy's or PyTorch's."""
+
+    def product(self, V: Array) -> Array:
+        """``S V``."""
+        return self.matrix() @ V
+
+    @abstractmethod
+    def solve(self, B: Array, X: Array, tol: float) -> Array:
+        """Solve for right-hand sides B, from X; both (m, n)."""
+
+    @abstractmethod
+    def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
+        """Solve for one right-hand side where the mask is 1, from x."""
+
+
+class _NumbaSolver(_Solver):
+    """One solve per thread, on the processor."""
+
+    def __init__(self, S: sparse.csr_array, alpha: float) -> None:
+        self.alpha = alpha
+        self.parts = (
+            S.indptr.astype(np.int64),
+            S.indices.astype(np.uint32),  # half the memory to read at every step
+            S.data.astype(np.float64),
+        )
+        self.everyone = np.ones(S.shape[0])
+
+    def matrix(self) -> sparse.csr_array:
+        """S as SciPy has it."""
+        indptr, indices, data = self.parts
+        n = self.everyone.size
+        return sparse.csr_array((data, indices.astype(np.int32), indptr), shape=(n, n))
+
+    def solve(self, B: Array, X: Array, tol: float) -> Array:
+        if B.shape[0] == 1:
+            _solve_one(*self.parts, self.alpha, self.everyone, B[0], X[0], tol)
+        else:
+            _solve_many(*self.parts, self.alpha, self.everyone, B, X, tol)
+        return X
+
+    def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
+        x = x.copy()
+        _solve_one(*self.parts, self.alpha, mask, b, x, tol)
+        return x
+
+
+class _TorchSolver(_Solver):
+    """All solves together, as many steps each; no result is looked at in between but now and then.
+
+    A graphics processor works on while the program prepares its next step, unless it has to wait
+    for a number: so whether a solve is done is asked every few steps only.
+    """
+
+    def __init__(self, S: sparse.csr_array, alpha: float, device: Torch) -> None:
+        self.alpha, self.S = alpha, device.graph(S)
+
+    def matrix(self) -> Array:
+        return self.S
+
+    def solve(self, B: Array, X: Array, tol: float) -> Array:
+        return self._steps(B, X, tol, None)
+
+    def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
+        return self._steps((b * mask)[None], (x * mask)[None], tol, mask)[0]
+
+    def _apply(self, X: Array, mask: Array | None) -> Array:
+        """``(I - alpha M S M) X`` for rows X; several columns at once take longer than each."""
+        import torch
+
+        rows = torch.stack([torch.mv(self.S, row) for row in X])
+        return X - self.alpha * (rows if mask is None else rows * mask)
+
+    def _steps(self, B: Array, X: Array, tol: float, mask: Array | None) -> Array:
+        goal = tol * tol * (B * B).sum(dim=1)
+        R = B - self._apply(X, mask)
+        P, rr = R.clone(), (R * R).sum(dim=1)
+        for step in range(MAX_ITER):
+            if step % LOOK_EVERY == 0 and bool((rr <= goal).all()):
+                break
+            Q = self._apply(P, mask)
+            # a solve that is done to the last bit has nothing left to divide by
+            length = (rr / (P * Q).sum(dim=1).clamp(min=1e-300))[:, None]
+            X = X + length * P
+            R = R - length * Q
+            new = (R * R).sum(dim=1)
+            P = R + (new / rr.clamp(min=1e-300))[:, None] * P
+            rr = new
+        return X
+
+
 class Diffusion:
     """Solver of ``(I - alpha S) g = b`` on one affinity.
 
@@ -95,6 +194,8 @@ class Diffusion:
         false entries; squaring them away lowers the error on every benchmark tried.
     tol : float, default=1e-6
         Largest residual, relative to the right-hand side.
+    device : Device, default=HOST
+        Where it is solved, and where the arrays are that it takes and gives.
 
     Attributes
     ----------
@@ -124,29 +225,45 @@ class Diffusion:
         alpha: float = ALPHA,
         power: float = POWER,
         tol: float = 1e-6,
+        device: Device = HOST,
     ) -> None:
         if not 0 <= alpha < 1:
             raise InputError(f"The 'alpha' parameter must be in [0, 1). Got {alpha!r} instead.")
         if not power > 0:
             raise InputError(f"The 'power' parameter must be positive. Got {power!r} instead.")
         self.alpha, self.power, self.tol = float(alpha), float(power), float(tol)
+        self.device = device
         self.graph = sparse.csr_array(affinity, dtype=np.float64, copy=True)
         if self.graph.nnz:
             self.graph.data = (self.graph.data / self.graph.data.max()) ** self.power
         self.graph.eliminate_zeros()  # small entries may vanish when raised to a power
         self.n = self.graph.shape[0]
         S = normalized_affinity(self.graph)
-        self._parts = (
-            S.indptr.astype(np.int64),
-            S.indices.astype(np.uint32),  # half the memory to read at every step
-            S.data.astype(np.float64),
+        self._solver: _Solver = (
+            _TorchSolver(S, self.alpha, device)
+            if isinstance(device, Torch)
+            else _NumbaSolver(S, self.alpha)
         )
-        self._everyone = np.ones(self.n)
-        self._slow: tuple[FloatArray, FloatArray] | None = None
-        self._inverse: FloatArray | None = None
+        self._empty = device.array(np.zeros(0))
+        self._slow: tuple[Array, Array] | None = None
+        self._inverse: Array | None = None
         self.diagonal: dict[int, float] = {}
 
-    def quicken(self, vectors: FloatArray) -> None:
+    def product(self, V: Array) -> Array:
+        """One step of the walk: ``S V``."""
+        return self._solver.product(V)
+
+    @property
+    def matrix_there(self) -> Array:
+        """S where arrays are computed, for products with them."""
+        return self._solver.matrix()
+
+    @cached_property
+    def graph_there(self) -> Array:
+        """The graph where arrays are computed, for products with them."""
+        return self.device.graph(self.graph) if isinstance(self.device, Torch) else self.graph
+
+    def quicken(self, vectors: Array) -> None:
         """Keep leading eigenvectors of S, with which later solves need half the steps.
 
         What decays slowest in conjugate gradients is the part in these vectors; it is solved for
@@ -155,62 +272,74 @@ class Diffusion:
         """
         if self.n <= DENSE:
             return
-        V = np.linalg.qr(vectors)[0]
-        values, mix = np.linalg.eigh(V.T @ (self._matrix() @ V))
-        self._slow = V @ mix, 1.0 / (1.0 - self.alpha * np.minimum(values, 1.0))
+        xp = namespace(vectors)
+        V = xp.linalg.qr(vectors)[0]
+        values, mix = xp.linalg.eigh(V.T @ self.product(V))
+        self._slow = V @ mix, 1.0 / (1.0 - self.alpha * xp.clip(values, None, 1.0))
 
-    def columns(self, points: Sequence[int] | IntArray) -> FloatArray:
+    def columns(self, points: Sequence[int] | IntArray) -> Array:
         """Give ``g_t`` for some points, one column per point; shape (n, m)."""
         where = np.asarray(points, dtype=np.intp)
+        if where.size == 0:
+            return filled((self.n, 0), 0.0, self._empty, "float64")
+        index = like(where, self._empty)
+        xp = namespace(self._empty)
         if self.n <= DENSE:
-            found = np.maximum(self._dense()[:, where], 0.0)
+            found = xp.clip(self._dense()[:, index], 0.0, None)
         else:
-            right = np.zeros((where.size, self.n))
-            right[np.arange(where.size), where] = 1.0
-            found = np.maximum(self.solve(right.T), 0.0)
-        for c, t in enumerate(where):
-            self.diagonal[int(t)] = float(found[t, c])
+            right = filled((where.size, self.n), 0.0, self._empty, "float64")
+            right[like(np.arange(where.size), index), index] = 1.0
+            found = xp.clip(self.solve(right.T), 0.0, None)
+        own = to_host(found[index, like(np.arange(where.size), index)])
+        self.diagonal.update(zip(where.tolist(), own.tolist(), strict=True))
         return found
 
-    def solve(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
+    def solve(self, right: Array, start: Array | None = None) -> Array:
         """Solve for any right-hand sides, shape (n, m), from a first guess if there is one."""
-        B = np.ascontiguousarray(right.T, dtype=np.float64)
+        xp = namespace(right)
+        B = _in_order(right.T)
         if start is not None:
-            X = np.array(start.T, order="C", dtype=np.float64)
+            X = (
+                xp.asarray(start.T, copy=True)
+                if not is_host(start)
+                else np.array(start.T, order="C", dtype=np.float64)
+            )
         elif self._slow is not None:
             V, gain = self._slow
             X = ((B @ V) * gain) @ V.T
         else:
-            X = np.zeros_like(B)
-        kernel_input = (*self._parts, self.alpha, self._everyone)
-        if B.shape[0] == 1:
-            _solve_one(*kernel_input, B[0], X[0], self.tol)
-        else:
-            _solve_many(*kernel_input, B, X, self.tol)
-        return X.T
+            X = xp.zeros_like(B)
+        return self._solver.solve(B, X, self.tol).T
 
-    def unreached(self, certain: NDArray[np.bool_], start: FloatArray | None = None) -> FloatArray:
+    def unreached(self, certain: Array, start: Array | None = None) -> Array:
         """Unlabelled mass about each point: the walk's visits before it meets a certain point.
 
         Solves ``(I - alpha S_uu) h = 1`` over the uncertain points, from an earlier result if there
         is one; 0 at certain points.
         """
-        mask = np.where(certain, 0.0, 1.0)
-        h = np.zeros(self.n) if start is None else start.copy()
+        mask = namespace(certain).where(certain, 0.0, 1.0)
+        h = filled(self.n, 0.0, mask, "float64") if start is None else start
         # only an order of magnitude is wanted of it
-        _solve_one(*self._parts, self.alpha, mask, mask.copy(), h, max(self.tol, 1e-4))
-        return h
+        return self._solver.solve_masked(mask, mask, h, max(self.tol, 1e-4))
 
-    def _dense(self) -> FloatArray:
+    def _dense(self) -> Array:
         """Inverse of ``I - alpha S``, computed when first asked for."""
         if self._inverse is None:
-            self._inverse = np.linalg.inv(np.eye(self.n) - self.alpha * self._matrix().toarray())
+            S = normalized_affinity(self.graph).toarray()
+            self._inverse = self.device.array(np.linalg.inv(np.eye(self.n) - self.alpha * S))
         return self._inverse
 
-    def _matrix(self) -> sparse.csr_array:
-        """S as SciPy has it."""
-        indptr, indices, data = self._parts
-        return sparse.csr_array((data, indices.astype(np.int32), indptr), shape=(self.n, self.n))
+
+def _sum_of(columns: Array, which: list[int]) -> Array:
+    """Sum of some of the columns."""
+    return columns[:, like(np.array(which, dtype=np.intp), columns)].sum(axis=1)
+
+
+def _in_order(rows: Array) -> Array:
+    """Rows one behind the other in memory, in double precision."""
+    if is_host(rows):
+        return np.ascontiguousarray(rows, dtype=np.float64)
+    return rows.contiguous()
 
 
 class Claims:
@@ -226,7 +355,7 @@ class Claims:
 
     Attributes
     ----------
-    total : dict of int to ndarray of shape (n,)
+    total : dict of int to array of shape (n,)
         For every set the sum of ``g_t`` over its members.
 
     Examples
@@ -244,7 +373,7 @@ class Claims:
 
     def __init__(self, diffusion: Diffusion) -> None:
         self.diffusion = diffusion
-        self.total: dict[int, FloatArray] = {}
+        self.total: dict[int, Array] = {}
         self._members: dict[int, set[int]] = {}
 
     def follow(self, members: Mapping[int, Sequence[int]]) -> None:
@@ -271,33 +400,34 @@ class Claims:
             plus.append((key, sorted(now[key] - inherited)))
             minus.append((key, sorted(inherited - now[key])))
         needed = sorted({t for _, points in [*plus, *minus] for t in points})
-        solved = self.diffusion.columns(needed) if needed else np.zeros((self.diffusion.n, 0))
+        solved = self.diffusion.columns(needed)
         place = {t: c for c, t in enumerate(needed)}
         fresh = {}
         for (key, came), (_, left) in zip(plus, minus, strict=True):
-            column = np.zeros(self.diffusion.n)
+            column = filled(self.diffusion.n, 0.0, solved, "float64")
             for old in heirs[key]:
                 column += self.total[old]
-            column += solved[:, [place[t] for t in came]].sum(axis=1)
+            column += _sum_of(solved, [place[t] for t in came])
             if left:
-                column -= solved[:, [place[t] for t in left]].sum(axis=1)
-                np.maximum(column, 0.0, out=column)
+                column -= _sum_of(solved, [place[t] for t in left])
+                column = namespace(column).clip(column, 0.0, None)
             fresh[key] = column
         for key in gone:
             del self.total[key], self._members[key]
         self.total.update(fresh)
         self._members.update({key: now[key] for key in changed})
 
-    def save(self) -> tuple[dict[int, FloatArray], dict[int, set[int]]]:
+    def save(self) -> tuple[dict[int, Array], dict[int, set[int]]]:
         """What :meth:`restore` takes; columns are never changed in place, so they are shared."""
         return dict(self.total), dict(self._members)
 
-    def restore(self, saved: tuple[dict[int, FloatArray], dict[int, set[int]]]) -> None:
+    def restore(self, saved: tuple[dict[int, Array], dict[int, set[int]]]) -> None:
         """Go back to what was saved."""
         self.total, self._members = dict(saved[0]), dict(saved[1])
 
-    def matrix(self, keys: Sequence[int]) -> FloatArray:
+    def matrix(self, keys: Sequence[int]) -> Array:
         """Claims as columns in the order of `keys`; shape (n, len(keys))."""
         if not keys:
-            return np.zeros((self.diffusion.n, 0))
-        return np.column_stack([self.total[key] for key in keys])
+            return filled((self.diffusion.n, 0), 0.0, self.diffusion.columns([]), "float64")
+        columns = [self.total[key] for key in keys]
+        return namespace(columns[0]).stack(columns, axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, prange
 
 from superpac.array_types import FloatArray, IntArray
+from superpac.device.arrays import Array, is_host, like, ratio, to_host
 
 MAX_ITER = 300
 
@@ -158,7 +159,7 @@ def _runs(rows, starts, given, draws, labels, inertia, tol):  # type: ignore[no-
 
 
 def kmeans(
-    rows: FloatArray,
+    rows: Array,
     n_clusters: int,
     *,
     n_init: int,
@@ -169,8 +170,8 @@ def kmeans(
 
     Parameters
     ----------
-    rows : ndarray of shape (n, width)
-        What to cluster.
+    rows : array of shape (n, width)
+        What to cluster; PyTorch's are clustered where they are, to the same labels but for ties.
     n_clusters : int
         Number of clusters.
     n_init : int
@@ -195,8 +196,11 @@ def kmeans(
     >>> kmeans(np.array([[0.0], [0.1], [5.0]]), 2, n_init=3, rng=np.random.RandomState(0)).tolist()
     [0, 0, 1]
     """
-    rows = np.ascontiguousarray(rows, dtype=np.float64)
     given = 0 if start is None else 1
+    if not is_host(rows):
+        draws = rng.random_sample((n_init, n_clusters, 2 + int(np.log(n_clusters))))
+        return _kmeans_there(rows, n_clusters, draws, start)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
     starts = np.zeros((given + n_init, n_clusters, rows.shape[1]))
     if start is not None:
         starts[0] = start
@@ -205,6 +209,74 @@ def kmeans(
     inertia = np.empty(given + n_init)
     tol = 1e-4 * float(rows.var(axis=0).mean())
     _runs(rows, starts, given, draws, labels, inertia, tol)
-    # the given start wins a near tie, so that labels do not jump without reason
-    best = 0 if given and inertia[0] <= inertia.min() * (1 + 1e-9) else int(np.argmin(inertia))
-    return labels[best]
+    return labels[_best(inertia, given)]
+
+
+def _best(inertia: FloatArray, given: int) -> int:
+    """The run to keep; the given start wins a near tie, so that labels do not jump for nothing."""
+    near = given and inertia[0] <= inertia.min() * (1 + 1e-9)
+    return 0 if near else int(np.argmin(inertia))
+
+
+def _kmeans_there(
+    rows: Array, n_clusters: int, draws: FloatArray, start: FloatArray | None
+) -> IntArray:
+    """Do the same where rows are, run after run: each keeps a graphics processor busy."""
+    tol = 1e-4 * float(rows.var(dim=0, correction=0).mean())
+    starts = [] if start is None else [like(start, rows)]
+    runs = [_lloyd_there(rows, centres, tol) for centres in starts]
+    runs += [_lloyd_there(rows, _plus_plus_there(rows, n_clusters, d), tol) for d in draws]
+    best = _best(np.array([inertia for inertia, _ in runs]), len(starts))
+    return to_host(runs[best][1]).astype(np.intp, copy=False)
+
+
+def _plus_plus_there(rows: Array, k: int, draws: FloatArray) -> Array:
+    """Greedy k-means++ as :func:`_plus_plus`, by whole columns of distances."""
+    import torch
+
+    n = rows.shape[0]
+    centres = [rows[min(int(draws[0, 0] * n), n - 1)]]
+    closest = ((rows - centres[0]) ** 2).sum(dim=1)
+    for c in range(1, k):
+        run = closest.cumsum(dim=0)
+        goals = like(draws[c], rows) * run[-1]
+        picks = torch.searchsorted(run, goals, right=True).clamp(max=n - 1)
+        after = torch.minimum(_gaps_there(rows, rows[picks]), closest[:, None])
+        best = after.sum(dim=0).argmin()
+        centres.append(rows[picks[best]])
+        closest = after[:, best]
+    return torch.stack(centres)
+
+
+def _gaps_there(rows: Array, centres: Array) -> Array:
+    """Squared distance of every row to every centre."""
+    squares = (rows * rows).sum(dim=1)[:, None] + (centres * centres).sum(dim=1)
+    return (squares - 2.0 * rows @ centres.T).clamp(min=0.0)
+
+
+def _lloyd_there(rows: Array, centres: Array, tol: float) -> tuple[float, Array]:
+    """Lloyd's iterations as :func:`_lloyd`; inertia and labels."""
+    import torch
+
+    numbers = torch.arange(centres.shape[0], device=rows.device)
+    labels = torch.full(rows.shape[:1], -1, device=rows.device)
+    for _ in range(MAX_ITER):
+        distance, nearest = _gaps_there(rows, centres).min(dim=1)
+        inertia = float(distance.sum())
+        changed = not torch.equal(nearest, labels)
+        labels = nearest
+        # sums as a product: adding up by index has no order, and so no fixed last bits
+        member = (labels[:, None] == numbers).to(rows.dtype)
+        for c in (member.sum(dim=0) == 0).nonzero()[:, 0].tolist():
+            far = int(distance.argmax())
+            if distance[far] > 0.0:
+                member[far] = 0.0
+                member[far, c] = 1.0
+                labels[far], distance[far], changed = c, 0.0, True
+        counts = member.sum(dim=0)
+        means = torch.where(counts[:, None] > 0, ratio(member.T @ rows, counts[:, None]), centres)
+        shift = float(((means - centres) ** 2).sum())
+        centres = means
+        if not changed or shift <= tol:
+            break
+    return inertia, labels

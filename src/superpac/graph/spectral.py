@@ -20,7 +20,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
 from sklearn.utils import check_random_state
 
 from superpac.array_types import FloatArray
+from superpac.device.arrays import Array, to_host
+from superpac.device.choice import HOST, Device, Torch
 from superpac.errors import DisconnectedGraphWarning, InputError
+from superpac.graph.chebyshev import chebyshev_vectors
 from superpac.graph.kmeans import kmeans
 from superpac.graph.sparse_graph import tidy
 from superpac.system.threads import limit_threads
@@ -31,6 +34,12 @@ SYMMETRY = 1e-6  # an affinity given may differ from its mirror image by this sh
 
 DENSE_BELOW = 300  # a dense eigensolver is faster than Lanczos up to about this size
 RESIDUAL = 1e-6
+
+THERE_FROM = 20_000
+"""Points from which a graphics processor takes the spectral step; the processor is as fast below,
+and its steps are then the same on every device."""
+GUARD = 12  # eigenvectors looked for beside those wanted: the last ones come late
+DEGREE, SWEEPS = 20, 60  # of the filter there, which begins with random vectors
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class Embedding:
         Connected components of the graph.
     component : ndarray of shape (n,)
         Component of each point.
+    device : Device
+        Where it was computed, and is clustered.
 
     Examples
     --------
@@ -64,6 +75,7 @@ class Embedding:
     values: FloatArray
     n_components: int
     component: NDArray[np.int32]
+    device: Device = HOST
 
     def rows(self) -> FloatArray:
         """Rows scaled to unit length; a point outside every kept component stays zero."""
@@ -81,7 +93,7 @@ class Embedding:
                 DisconnectedGraphWarning,
                 stacklevel=3,
             )
-        return cluster_rows(self.rows(), n_clusters, n_init=n_init, rng=rng)
+        return cluster_rows(self.rows(), n_clusters, n_init=n_init, rng=rng, device=self.device)
 
 
 def unit_vectors(vectors: FloatArray) -> FloatArray:
@@ -162,13 +174,17 @@ def normalized_affinity(A: sparse.csr_array) -> sparse.csr_array:
     1
 )  # work by single vectors: on a busy machine two threads took 2 to 17 times as long
 def top_eigenvectors(
-    S: sparse.csr_array, k: int, rng: np.random.RandomState
+    S: sparse.csr_array, k: int, rng: np.random.RandomState, device: Device = HOST
 ) -> tuple[FloatArray, FloatArray]:
     """Largest `k` eigenpairs of a connected symmetric matrix, largest first, residuals checked."""
     n = S.shape[0]
     if n <= max(DENSE_BELOW, 3 * k):
         return top_eigenvectors_dense(S, k)
     start = rng.uniform(0.5, 1.5, n)
+    if isinstance(device, Torch) and n >= THERE_FROM:
+        found = top_eigenvectors_there(S, k, start, device)
+        if found is not None:
+            return found
     try:
         values, vectors = eigsh(S, k=k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)))
     except ArpackNoConvergence:
@@ -181,6 +197,41 @@ def top_eigenvectors(
     if np.linalg.norm(S @ vectors - vectors * values, axis=0).max() > RESIDUAL and n <= 5000:
         return top_eigenvectors_dense(S, k)
     return values, vectors
+
+
+class _There:
+    """Block products with a matrix on a graphics processor."""
+
+    def __init__(self, S: sparse.csr_array, device: Torch) -> None:
+        self.S = device.graph(S)
+        self.top = device.array(np.zeros((S.shape[0], 0)))
+
+    def step(self, V: Array, W: Array, p: float, q: float, r: float) -> Array:
+        """Give ``p S V + q V + r W``."""
+        return p * (self.S @ V) + q * V + r * W
+
+
+def top_eigenvectors_there(
+    S: sparse.csr_array, k: int, start: FloatArray, device: Torch
+) -> tuple[FloatArray, FloatArray] | None:
+    """Do the same on a graphics processor, by Chebyshev filters; None where they do not converge.
+
+    Lanczos goes by single vectors, each of which has to wait for the last; a filter takes a block
+    of vectors through the same product. `start` is the one that Lanczos would begin with: the draws
+    after it are then the same on every device.
+    """
+    import torch
+
+    draw = torch.Generator(device.where).manual_seed(int(start[0] * 2**31))
+    shape = S.shape[0], k + GUARD
+    block = torch.randn(shape, generator=draw, device=device.where, dtype=torch.float64)
+    block[:, 0] = device.array(start)
+    there = _There(S, device)
+    V = chebyshev_vectors(there, block, k, degree=DEGREE, sweeps=SWEEPS, tolerance=RESIDUAL)
+    if V is None:
+        return None
+    V = V[:, :k]
+    return to_host((V * (there.S @ V)).sum(dim=0)), to_host(V)
 
 
 def top_eigenvectors_dense(S: sparse.csr_array, k: int) -> tuple[FloatArray, FloatArray]:
@@ -196,7 +247,12 @@ def top_eigenvectors_dense(S: sparse.csr_array, k: int) -> tuple[FloatArray, Flo
 
 
 def spectral_embedding(
-    A: Any, n_vectors: int, *, random_state: Seed = None, check_input: bool = True
+    A: Any,
+    n_vectors: int,
+    *,
+    random_state: Seed = None,
+    check_input: bool = True,
+    device: Device = HOST,
 ) -> Embedding:
     """Leading eigenvectors of the normalised affinity, right on disconnected graphs too.
 
@@ -215,6 +271,8 @@ def spectral_embedding(
         Of the eigensolver's starting vector.
     check_input : bool, default=True
         False trusts `A` to be as :func:`check_affinity` gives it.
+    device : Device, default=HOST
+        Where it is computed, for 20,000 points or more.
 
     Returns
     -------
@@ -242,8 +300,8 @@ def spectral_embedding(
     S = normalized_affinity(graph)
     count, component = connected_components(S, directed=False)
     if count == 1:
-        values, vectors = top_eigenvectors(S, n_vectors, rng)
-        return Embedding(vectors, values, 1, component)
+        values, vectors = top_eigenvectors(S, n_vectors, rng, device)
+        return Embedding(vectors, values, 1, component, device)
 
     sizes = np.bincount(component, minlength=count)
     largest = np.argsort(-sizes, kind="stable")
@@ -260,7 +318,7 @@ def spectral_embedding(
             found.append((1.0, members, np.ones(1)))
             continue
         block = S[members][:, members]
-        values, vectors = top_eigenvectors(block, min(n_vectors, members.size), rng)
+        values, vectors = top_eigenvectors(block, min(n_vectors, members.size), rng, device)
         found += [(float(v), members, vectors[:, j]) for j, v in enumerate(values)]
     # the eigenvalue 1 of each component is exact by construction, so ties keep the larger first
     found.sort(key=lambda pair: -round(pair[0], 12))
@@ -270,7 +328,7 @@ def spectral_embedding(
     for j, (value, members, vector) in enumerate(chosen):
         merged[members, j] = vector
         merged_values[j] = value
-    return Embedding(merged, merged_values, int(count), component)
+    return Embedding(merged, merged_values, int(count), component, device)
 
 
 def spectral_clustering(
@@ -280,6 +338,7 @@ def spectral_clustering(
     n_init: int = 10,
     random_state: Seed = None,
     check_input: bool = True,
+    device: Device = HOST,
 ) -> NDArray[np.intp]:
     """Cluster an affinity: leading eigenvectors, unit rows, k-means++ with restarts.
 
@@ -295,6 +354,8 @@ def spectral_clustering(
         Seed of the eigensolver's start and of k-means.
     check_input : bool, default=True
         False trusts `A` to be as :func:`check_affinity` gives it.
+    device : Device, default=HOST
+        Where it is computed, for 20,000 points or more.
 
     Returns
     -------
@@ -319,14 +380,22 @@ def spectral_clustering(
     True
     """
     rng = check_random_state(random_state)
-    embedding = spectral_embedding(A, n_clusters, random_state=rng, check_input=check_input)
+    embedding = spectral_embedding(
+        A, n_clusters, random_state=rng, check_input=check_input, device=device
+    )
     return embedding.cluster(n_clusters, rng, n_init=n_init)
 
 
 def cluster_rows(
-    rows: FloatArray, n_clusters: int, *, n_init: int, rng: np.random.RandomState
+    rows: FloatArray,
+    n_clusters: int,
+    *,
+    n_init: int,
+    rng: np.random.RandomState,
+    device: Device = HOST,
 ) -> NDArray[np.intp]:
     """Label unit-length embedding rows by k-means++ with restarts."""
     if n_clusters == 1:
         return np.zeros(rows.shape[0], dtype=np.intp)
-    return kmeans(rows, n_clusters, n_init=n_init, rng=rng)
+    there = device.array(rows) if rows.shape[0] >= THERE_FROM else rows
+    return kmeans(there, n_clusters, n_init=n_init, rng=rng)

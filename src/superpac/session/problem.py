@@ -17,12 +17,13 @@ from superpac.affinity.registry import (
 from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
+from superpac.device.choice import HOST, choose_device
 from superpac.graph.cluster_count import guess_count
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import check_affinity, spectral_clustering
 from superpac.session.session import check_sizes
 from superpac.session.spec import AUTO, Spec
-from superpac.strategies import AS_THEY_ARE
+from superpac.strategies import AS_THEY_ARE, USE_DEVICES
 from superpac.strategies.base import Problem
 from superpac.subspaces.geometry import choose_dim
 from superpac.system.row_blocks import HERE, RowBlocks
@@ -40,6 +41,7 @@ def build_affinity(
     progress: Progress | None = None,
     cache: DiskCache | None = None,
     where: RowBlocks = HERE,
+    device: str = "auto",
 ) -> sparse.csr_array:
     """Build an affinity by its name, or read it where it is kept.
 
@@ -59,6 +61,8 @@ def build_affinity(
         Where it is kept between runs; a matrix from a file is not.
     where : RowBlocks, default=HERE
         Where blocks of rows are worked on, such as a cluster.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        What computes it, for methods that can use more than the processor and do not name it.
 
     Returns
     -------
@@ -67,6 +71,8 @@ def build_affinity(
 
     def make() -> sparse.csr_array:
         maker = make_affinity(affinity, min(clusters, len(data)), random_state=seed)
+        if getattr(maker, "device", None) == "auto":
+            maker.device = device
         # from the points as they are: a method for subspaces scales them itself, a graph of
         # distances must not
         return maker.affinity(data.points(), progress=progress or no_progress, where=where)
@@ -117,6 +123,7 @@ def build_problem(
     affinity: sparse.csr_array | None = None,
     progress: Progress | None = None,
     cache: DiskCache | None = None,
+    device: str = "auto",
 ) -> Problem:
     """Scale the points, build the affinity and settle the dimension.
 
@@ -133,11 +140,14 @@ def build_problem(
     cache : DiskCache, optional
         Where the affinity, and what a strategy makes of it, is kept between runs. A ready affinity
         is not kept.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        What computes, for methods and strategies that can use more than the processor.
 
     Returns
     -------
     Problem
     """
+    chosen = choose_device(device, len(data))
     spec = spec.settled(data)
     points = data.points()
     auto = spec.n_clusters == AUTO
@@ -152,7 +162,13 @@ def build_problem(
     about = _about(data, spec.affinity, clusters, spec.seed)
     if affinity is None:
         affinity = build_affinity(
-            data, spec.affinity, clusters, spec.seed, progress=progress, cache=cache
+            data,
+            spec.affinity,
+            clusters,
+            spec.seed,
+            progress=progress,
+            cache=cache,
+            device=device,
         )
     affinity = check_affinity(affinity)
     check_sizes(data, spec, affinity)  # a matrix from a file
@@ -162,7 +178,7 @@ def build_problem(
         if auto:
             count = estimate_count(affinity, spec.seed)
         if dim is None:
-            first = spectral_clustering(affinity, count, random_state=spec.seed)
+            first = spectral_clustering(affinity, count, random_state=spec.seed, device=chosen)
             dim = choose_dim(X, first, count, max_dim=min(20, X.shape[1]), seed=spec.seed)
         return {"count": count, "dim": list(dim) if isinstance(dim, tuple) else int(dim)}
 
@@ -171,7 +187,14 @@ def build_problem(
     count, dim = found["count"], found["dim"]
     memory = None if cache is None else cache.part(f"{about} {asked} {count} {dim}")
     return Problem(
-        X, affinity, count, tuple(dim) if isinstance(dim, list) else dim, spec.seed, auto, memory
+        X,
+        affinity,
+        count,
+        tuple(dim) if isinstance(dim, list) else dim,
+        spec.seed,
+        auto,
+        memory,
+        chosen if spec.strategy in USE_DEVICES else HOST,
     )
 
 

@@ -103,7 +103,9 @@ class Session(Workbench):
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
         cache: DiskCache | None = None,
+        device: str = "auto",
     ) -> None:
+        self.device = device
         self.spec = Spec.from_dict(grown(log.info, log.additions()).spec)
         self._given = data
         self._affinity, self._progress, self._cache = affinity, progress, cache
@@ -125,6 +127,7 @@ class Session(Workbench):
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
         cache: DiskCache | None = None,
+        device: str = "auto",
     ) -> Session:
         """Begin a session.
 
@@ -149,6 +152,9 @@ class Session(Workbench):
             Called as ``progress(done, total)`` while the affinity is built.
         cache : DiskCache, optional
             Where the affinity and what a strategy makes of it are kept, for the next opening.
+        device : {"auto", "cpu", "cuda"}, default="auto"
+            What computes, for methods and strategies that can use more than the processor. The
+            questions are the same but where numbers leave a tie.
 
         Returns
         -------
@@ -166,11 +172,12 @@ class Session(Workbench):
         check_strategy(spec.strategy, spec.options)
         check_sizes(items, spec, affinity)
         info = describe(items, spec, name=name, source=source, kept=store is not None)
-        session = cls(MemoryLog(info), items, affinity=affinity, progress=progress, cache=cache)
+        given: dict[str, Any] = {"progress": progress, "cache": cache, "device": device}
+        session = cls(MemoryLog(info), items, affinity=affinity, **given)
         if store is not None:
             # before anything is kept: what fails here leaves no session behind
             problem, strategy = session.problem, session.strategy
-            session = cls(store.create(info), items)
+            session = cls(store.create(info), items, device=device)
             session.problem, session.strategy = problem, strategy
         return session
 
@@ -184,6 +191,7 @@ class Session(Workbench):
         affinity: sparse.csr_array | None = None,
         progress: Progress | None = None,
         cache: DiskCache | None = None,
+        device: str = "auto",
     ) -> Session:
         """Go on with a session; refused if the data are not the ones it began with.
 
@@ -197,7 +205,7 @@ class Session(Workbench):
             What makes vectors of the items; by default the encoder that the log names.
         affinity : sparse array, optional
             A ready affinity.
-        progress, cache
+        progress, cache, device
             As in :meth:`create`.
 
         Returns
@@ -210,6 +218,7 @@ class Session(Workbench):
             affinity=affinity,
             progress=progress,
             cache=cache,
+            device=device,
         )
         if not callable(data):
             session.data  # noqa: B018 - refuses other data at once
@@ -232,6 +241,7 @@ class Session(Workbench):
             affinity=self._affinity,
             progress=self._progress,
             cache=self._cache,
+            device=self.device,
         )
 
     @cached_property
@@ -507,7 +517,11 @@ class Session(Workbench):
             if not plan.count:
                 return plan
             problem = build_problem(
-                plan.data, self.spec, progress=self._progress, cache=self._cache
+                plan.data,
+                self.spec,
+                progress=self._progress,
+                cache=self._cache,
+                device=self.device,
             )
             strategy = make_strategy(self.spec.strategy, problem, **self.spec.options)
             said = acts.grew(plan.drafts[0].body["fingerprint"])

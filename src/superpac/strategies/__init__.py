@@ -43,11 +43,14 @@ WEIGH_ANSWERS = frozenset({"superpac-b", "superpac-d"})
 AS_THEY_ARE = frozenset({"superpac", "superpac-pinned", "superpac-s"})
 #: strategies that find the number of clusters while asking
 FIND_COUNT = frozenset({"superpac-d"})
+#: strategies that compute on a graphics processor where the problem has one
+USE_DEVICES = frozenset({"superpac-d"})
 
 __all__ = [
     "AS_THEY_ARE",
     "FIND_COUNT",
     "STRATEGIES",
+    "USE_DEVICES",
     "WEIGH_ANSWERS",
     "Beliefs",
     "Count",

@@ -13,6 +13,7 @@ from scipy import sparse
 from superpac.answers.reliability import Reliability
 from superpac.answers.state import State
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.device.choice import HOST, Device
 from superpac.subspaces.tracker import SubspaceTracker
 
 
@@ -52,6 +53,9 @@ class Problem:
         Whether the number of clusters is a first guess, to be found while asking.
     memory : Memory or None
         Where results about these points and this affinity are kept on disk.
+    device : Device
+        Where a strategy that can computes on more than the processor; it changes no question but
+        where numbers leave a tie.
     """
 
     X: FloatArray
@@ -61,6 +65,7 @@ class Problem:
     seed: int = 0
     auto: bool = False
     memory: Memory | None = field(default=None, compare=False, repr=False)
+    device: Device = field(default=HOST, compare=False, repr=False)
 
     def remember(self, what: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         """Give what was kept on disk of these points and this affinity, or make it and keep it."""

@@ -108,12 +108,18 @@ def doubtful_answers(
     list of Link
     """
     found = [(np.inf, link) for link in votes.ties()]
-    for link in sets.joins:
-        k = int(model.place[link.i])
-        if k >= 0 and model.size[k] > 1 and votes.net(link.i, link.j) == 1:
-            chance = chance_wrong(float(model.sets[link.i, k]), votes.doubt(link.i, link.j))
-            if chance > settings.doubt_chance:
-                found.append((chance, link))
+    once = [
+        (link, k)
+        for link in sets.joins
+        if (k := int(model.place[link.i])) >= 0
+        and model.size[k] > 1
+        and votes.net(link.i, link.j) == 1
+    ]
+    beliefs = model.beliefs_in([link.i for link, _ in once], [k for _, k in once])
+    for (link, _), belief in zip(once, beliefs.tolist(), strict=True):
+        chance = chance_wrong(belief, votes.doubt(link.i, link.j))
+        if chance > settings.doubt_chance:
+            found.append((chance, link))
     for link in sets.merges:
         if votes.net(link.i, link.j) == 1:
             belief, stake = merged.get(pair_of(link), (1.0, 0.0))

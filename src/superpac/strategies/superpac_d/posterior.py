@@ -17,6 +17,16 @@ from numba import njit
 
 from superpac.answers.links import SAME, UNSURE, Link
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.device.arrays import (
+    Array,
+    filled,
+    is_host,
+    like,
+    namespace,
+    ratio,
+    to_host,
+    where_true,
+)
 from superpac.graph.cluster_count import walk_lift
 from superpac.graph.diffusion import Claims, Diffusion
 from superpac.strategies.base import Problem
@@ -43,6 +53,9 @@ from superpac.strategies.superpac_d.view_scores import (
 
 class Posterior:
     """Beliefs that follow the sets.
+
+    What is about all points and sets lives where the diffusion is computed: `claims`, `sets` and
+    `groups` may be on a graphics processor. What is about sets alone, and the labels, does not.
 
     Parameters
     ----------
@@ -104,8 +117,11 @@ class Posterior:
         self.limit = max(least, settings.refresh // problem.n)
         self._views: tuple[View, ...] = ()
         if views:
-            subspaces = SubspaceView(problem.X, int(np.max(problem.dim)), settings)
-            kernel = KernelView(problem.X, settings, seed=problem.seed, remember=problem.remember)
+            device = diffusion.device
+            subspaces = SubspaceView(problem.X, int(np.max(problem.dim)), settings, device)
+            kernel = KernelView(
+                problem.X, settings, seed=problem.seed, remember=problem.remember, device=device
+            )
             self._views = subspaces, kernel
         self._likeness = SetLikeness(problem.X, problem.seed, settings)
         self._assumed: list[tuple[int, int]] | None = None
@@ -123,7 +139,7 @@ class Posterior:
         self._links = list(self._assumed or [])
         self._unlinked, self._among_labels, self._before = False, False, self.K
         self.settled = False
-        self._columns: list[FloatArray] | None = None
+        self._columns: list[Array] | None = None
 
     def save(self) -> tuple[Any, ...]:
         """What :meth:`restore` takes, for answers that begin with the same ones."""
@@ -164,7 +180,7 @@ class Posterior:
             return
         t, k = self._free_first(answer)
         if self.place[t] < 0 <= k:
-            self._observed.append((self._scores([t])[:, 0].T.copy(), k))
+            self._observed.append((to_host(self._scores([t]))[:, 0].T.copy(), k))
 
     def foretold(self, answer: Link, sets: ProvisionalSets) -> tuple[float, float] | None:
         """Chance given to the label of a free point that an answer is about to confirm or not.
@@ -177,7 +193,7 @@ class Posterior:
             return None
         self._fit()
         group = standing_groups(self._links, self.place, sets.differ(self.keys))
-        chance = np.bincount(group, weights=softmax(self._logits([t]))[0])
+        chance = np.bincount(group, weights=to_host(softmax(self._logits([t])))[0])
         if group[k] != chance.argmax():
             return None
         return float(chance.max()), float(answer.answer == SAME)
@@ -192,12 +208,13 @@ class Posterior:
         self._claims.follow(sets.members)
         self._read(sets)
         if self._views:
-            guess = self._share.argmax(axis=1)
+            xp = namespace(self._share)
+            guess = xp.argmax(self._share, axis=1)
             self._fit()
             if self.weights[1] > self.weights[0]:
                 # as K-subspaces does, once answers show that subspaces tell more than the graph
                 self._refresh(guess, 0)
-                guess = self._logits().argmax(axis=1)
+                guess = xp.argmax(self._logits(), axis=1)
             self._refresh(guess, self.limit)
 
     def begin_labels(self) -> None:
@@ -234,16 +251,16 @@ class Posterior:
         """
         if not self.problem.auto:
             return self.K
-        claims = self._claims.matrix(self.keys)
-        near = near_labels(claims, self._own, self.place, list(sets.labelled))
+        claims, own = to_host(self._claims.matrix(self.keys)), to_host(self._own)
+        near = near_labels(claims, own, self.place, list(sets.labelled))
         labels = int((near == 1.0).sum())
         bare = np.unique(self.standing[near < self.settings.label_near]).size
         return max(labels, min(labels + bare, self._before))
 
-    def _refresh(self, guess: IntArray, limit: int) -> None:
+    def _refresh(self, guess: Array, limit: int) -> None:
         """Bring the views up to date with the sets that points are taken to be in."""
-        guess[self.certain] = self.place[self.certain]
-        by_key = np.asarray(self.keys, dtype=np.intp)[guess]
+        guess[self._rows] = self._sets_of_rows
+        by_key = like(np.asarray(self.keys, dtype=np.intp), guess)[guess]
         for view in self._views:
             view.update(by_key, self.keys, limit)
         self._columns = None
@@ -259,6 +276,13 @@ class Posterior:
         number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
         number[self.keys] = np.arange(len(self.keys))
         self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
+        raw = self._claims.matrix(self.keys)
+        rows = np.concatenate([np.asarray(points, dtype=np.intp) for points in self.members])
+        self._rows = like(rows, raw)
+        self._sets_of_rows = like(np.repeat(np.arange(self.size.size), self.size), raw)
+        self._place = filled(self.problem.n, -1, raw, "int64")
+        self._place[self._rows] = self._sets_of_rows
+        self._certain = self._place >= 0
         unasked = self.place[list(sets.unasked)]
         self._told = bool(sets.unasked)
         self._drawn = self.size - np.bincount(unasked, minlength=len(self.keys))
@@ -269,7 +293,7 @@ class Posterior:
         elif self._assumed is not None:
             counted, differ = seeded | (self.size > 1), sets.differ(self.keys)
             self._links = links_left(self._links, self.place, differ, counted, self.K)
-        self._share = self._diffused(seeded)
+        self._share = self._diffused(raw, seeded)
 
     def _count(self, sets: ProvisionalSets) -> int:
         """Count clusters met: groups that hold a starting point, or more than one point."""
@@ -289,59 +313,69 @@ class Posterior:
         self.settled = True
         self._fit()
         P = self.sets = softmax(self._logits())
-        free = ~self.certain
-        held = P[free].sum(axis=0)
+        held = to_host(P[~self._certain].sum(axis=0))
         self.mass = held + self.size
         self.differ = sets.differ(self.keys)
         graph, floor = self.settings.mutual_diffusion, self.settings.mutual_floor
-        self.mutual = graph * mutual_claims(self.claims, self.members)
-        self.mutual += (1 - graph) * mutual_claims(P + floor, self.members)
+        # rows of members alone: of all points only these are looked at
+        ends = np.cumsum(self.size)
+        mine = [list(range(end - size, end)) for end, size in zip(ends, self.size, strict=True)]
+        claimed, believed = to_host(self.claims[self._rows]), to_host(P[self._rows])
+        self.mutual = graph * mutual_claims(claimed, mine)
+        self.mutual += (1 - graph) * mutual_claims(believed + floor, mine)
         if self._assumed is None:
             links = assumed_links(self.mutual, held, self.K)
             self._assumed = [(self.members[a][0], self.members[b][0]) for a, b in links]
             self._links = self._assumed
         self.standing = standing_groups(self._links, self.place, self.differ)
         if self.problem.auto:
-            belong = P.copy()
-            belong[self.certain] = np.eye(len(self.keys))[self.place[self.certain]]
-            self.lift = walk_lift(self.diffusion.graph, belong)
-            like = self._likeness.between(belong)
-            self.parts = part_chances(self.standing, self.mass, like, self.differ, self.settings)
-        belief = np.stack([P[points].mean(axis=0) for points in self.members])
-        for t, k in self._apart(sets):  # what the point most likely is, the set most likely is not
-            belief[k] *= 1.0 - P[t]
+            belong = namespace(P).asarray(P, copy=True)
+            belong[self._rows] = 0.0
+            belong[self._rows, self._sets_of_rows] = 1.0
+            self.lift = walk_lift(self.diffusion.graph_there, belong)
+            like_each_other = self._likeness.between(belong)
+            self.parts = part_chances(
+                self.standing, self.mass, like_each_other, self.differ, self.settings
+            )
+        belief = np.stack([believed[points].mean(axis=0) for points in mine])
+        apart = self._apart(sets)
+        of_points = to_host(P[like(np.array([t for t, _ in apart], dtype=np.intp), P)])
+        for (_, k), row in zip(apart, of_points, strict=True):
+            belief[k] *= 1.0 - row  # what the point most likely is, the set most likely is not
         self.group = hosted(self.standing, belief, self.mass, self.differ, self.K, self.settings)
-        self._label(sets)
+        self._label(sets, apart)
 
     def _apart(self, sets: ProvisionalSets) -> list[tuple[int, int]]:
         """Free points and the sets that they are known to differ from."""
         return [(t, self.number[key]) for t, keys in sets.free_apart.items() for key in keys]
 
-    def _diffused(self, seeded: BoolArray) -> FloatArray:
+    def _diffused(self, raw: Array, seeded: BoolArray) -> Array:
         """Shares of the sets in every point by diffusion; a certain point is judged by others."""
-        own = self._own = np.zeros(self.problem.n)
-        for t in np.flatnonzero(self.certain):
-            own[t] = self.diffusion.diagonal[int(t)]
+        diagonal = self.diffusion.diagonal
+        of_rows = np.array([diagonal[t] for points in self.members for t in points])
+        own = self._own = filled(self.problem.n, 0.0, raw, "float64")
+        own[self._rows] = like(of_rows, raw)
         first = first_masses(self.size, seeded, self.K, self.settings)
-        raw = self._claims.matrix(self.keys)
         if self._told:
-            first *= room_left(raw, own, self.place)
-        given = raw, own, self.place, self._drawn, first
-        self.claims, shares = diffusion_shares(*given, self.settings)
+            first *= room_left(to_host(raw), to_host(own), self.place)
+        drawn, first = like(self._drawn, raw), like(first, raw)
+        self.claims, shares = diffusion_shares(raw, own, self._place, drawn, first, self.settings)
         return shares
 
-    def _scores(self, rows: list[int] | slice = slice(None)) -> FloatArray:
+    def _scores(self, rows: list[int] | slice = slice(None)) -> Array:
         """Scores of all views for some points, shape (V, rows, S)."""
         if self._columns is None:
             self._columns = [view.comparable(self.keys) for view in self._views]
         pairs = zip(self._views, self._columns, strict=True)
         scores = [view.scores(columns[rows]) for view, columns in pairs]
-        return np.stack([np.log(self._share[rows]), *scores])
+        xp = namespace(self._share)
+        return xp.stack([xp.log(self._share[rows]), *scores])
 
-    def _logits(self, rows: list[int] | slice = slice(None)) -> FloatArray:
+    def _logits(self, rows: list[int] | slice = slice(None)) -> Array:
         """Weighted sum of the views for some points, shape (rows, S)."""
         scores = self._scores(rows)
-        return np.tensordot(self.weights[: len(scores)], scores, axes=1)
+        weights = like(self.weights[: len(scores)], scores)
+        return namespace(scores).tensordot(weights, scores, axes=1)
 
     def _fit(self) -> None:
         """Learn the weights from the points placed, now and then."""
@@ -353,22 +387,24 @@ class Posterior:
             recent = self._observed[max(0, last - settings.weights_recent) : last]
             self.weights = fit_weights(recent, np.array(settings.weights_prior), settings)
 
-    def _label(self, sets: ProvisionalSets) -> None:
+    def _label(self, sets: ProvisionalSets, apart: list[tuple[int, int]]) -> None:
         """Groups' posterior and labels, with what each free point is known not to be."""
         F = pooled(self.sets, self.standing, self.standing.size)
-        for t, k in self._apart(sets):
-            F[t, self.standing[k]] = 0.0
+        xp = namespace(F)
+        if apart:
+            points, known = np.array(apart, dtype=np.intp).T
+            F[like(points, F), like(self.standing[known], F)] = 0.0
         heads, where = np.unique(self.group, return_inverse=True)
         G = pooled(F, where, heads.size)
-        labels = G.argmax(axis=1)
-        lost = np.flatnonzero((G.max(axis=1) <= 0) & ~self.certain)
+        most = xp.max(G, axis=1)
+        labels = to_host(xp.argmax(G, axis=1))
+        lost = to_host(where_true((most <= 0) & ~self._certain))
         labels[self.certain] = where[self.place[self.certain]]
         labels[lost] = heads.size + np.arange(lost.size)
         self._leave_hosts(sets, labels)
         self._keep_apart(sets, labels, G)
-        total = G.sum(axis=1, keepdims=True)
-        self.groups = np.divide(G, total, out=np.zeros_like(G), where=total > 0)
-        self.labels = labels.astype(np.intp)
+        self.groups = ratio(G, G.sum(axis=1)[:, None])
+        self.labels = labels.astype(np.intp, copy=False)
 
     def _leave_hosts(self, sets: ProvisionalSets, labels: IntArray) -> None:
         """Give a group its own label again where a point of its host was said to differ from it."""
@@ -387,20 +423,27 @@ class Posterior:
         for other in np.flatnonzero(self.standing == self.standing[k]):
             labels[self.members[other]] = own
 
-    def _keep_apart(self, sets: ProvisionalSets, labels: IntArray, G: FloatArray) -> None:
+    def _keep_apart(self, sets: ProvisionalSets, labels: IntArray, G: Array) -> None:
         """Move free points away from the labels of all that they are said to differ from."""
         for t in dict.fromkeys((*sets.free_pairs, *sets.free_apart)):
             taken = {int(labels[o]) for o in sets.free_pairs.get(t, ())}
             differs = (self.members[self.number[key]][0] for key in sets.free_apart.get(t, ()))
             taken |= {int(labels[member]) for member in differs}
             if int(labels[t]) in taken:
-                order = [int(k) for k in np.argsort(-G[t]) if G[t, k] > 0 and int(k) not in taken]
+                row = to_host(G[t])
+                order = [int(k) for k in np.argsort(-row) if row[k] > 0 and int(k) not in taken]
                 labels[t] = order[0] if order else int(labels.max()) + 1
+
+    def beliefs_in(self, points: Sequence[int], places: Sequence[int]) -> FloatArray:
+        """Chance of a set for each of some points, all asked for at once."""
+        P = self.sets
+        rows, columns = (like(np.array(part, dtype=np.intp), P) for part in (points, places))
+        return to_host(P[rows, columns])
 
     def speakers(self, k: int, shut: set[int]) -> list[int]:
         """Few members that a set claims most: the clearest to compare with."""
         points = np.array([t for t in self.members[k] if t not in shut], dtype=np.intp)
-        order = np.argsort(-self.claims[points, k], kind="stable")
+        order = np.argsort(-to_host(self.claims[like(points, self.claims), k]), kind="stable")
         return [int(t) for t in points[order][: self.settings.speakers]]
 
 
@@ -458,16 +501,20 @@ def fit_weights(
     return weights
 
 
-def pooled(values: FloatArray, group: IntArray, count: int) -> FloatArray:
+def pooled(values: Array, group: IntArray, count: int) -> Array:
     """Columns summed by group."""
+    if not is_host(values):
+        return values @ like(np.eye(count)[group], values)
     total = np.zeros((values.shape[0], count))
     for k, g in enumerate(group):
         total[:, g] += values[:, k]
     return total
 
 
-def softmax(logits: FloatArray) -> FloatArray:
+def softmax(logits: Array) -> Array:
     """Exponentials of every row, made to sum to one."""
+    if not is_host(logits):
+        return logits.softmax(dim=1)
     P = _less_largest(logits)
     np.exp(P, out=P)
     _to_sum_one(P)

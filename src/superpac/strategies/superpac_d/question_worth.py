@@ -6,12 +6,13 @@ import numpy as np
 from scipy import sparse
 
 from superpac.array_types import FloatArray, IntArray
+from superpac.device.arrays import Array, filled, is_host, namespace
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
 
 def worth_of_points(
-    groups: FloatArray, among: IntArray, walk: sparse.csr_array, settings: Settings = DEFAULT
-) -> FloatArray:
+    groups: Array, among: Array, walk: Array, settings: Settings = DEFAULT
+) -> Array:
     """Worth of asking about each of some points.
 
     The next question compares a point with its likeliest group, and mends its label if it is the
@@ -19,9 +20,9 @@ def worth_of_points(
 
     Parameters
     ----------
-    groups : ndarray of shape (n, G)
+    groups : array of shape (n, G)
         Posterior of every point.
-    among : ndarray of int of shape (m,)
+    among : array of int of shape (m,)
         The points that may be asked about.
     walk : sparse array of shape (n, n)
         Normalised affinity.
@@ -30,7 +31,7 @@ def worth_of_points(
 
     Returns
     -------
-    ndarray of shape (m,)
+    array of shape (m,)
 
     Examples
     --------
@@ -39,19 +40,18 @@ def worth_of_points(
     >>> worth_of_points(groups, np.arange(3), apart).argmax()
     np.int64(1)
     """
-    return runner_up(groups[among]) * np.sqrt(doubt_in_reach(groups, among, walk, settings))
+    reach = doubt_in_reach(groups, among, walk, settings)
+    return runner_up(groups[among]) * namespace(reach).sqrt(reach)
 
 
-def doubt_in_reach(
-    groups: FloatArray, among: IntArray, walk: sparse.csr_array, settings: Settings = DEFAULT
-) -> FloatArray:
+def doubt_in_reach(groups: Array, among: Array, walk: Array, settings: Settings = DEFAULT) -> Array:
     """How much doubt there is within a few steps of a walk from each of some points."""
-    unsure = np.zeros(groups.shape[0])
-    unsure[among] = 1 - groups[among].max(axis=1)
-    reach, step = unsure.copy(), unsure
+    unsure = filled(groups.shape[0], 0.0, groups, "float64")
+    unsure[among] = 1 - namespace(groups).max(groups[among], axis=1)
+    reach, step = unsure, unsure
     for _ in range(settings.walk_steps):
         step = walk @ step
-        reach += step
+        reach = reach + step
     return reach[among]
 
 
@@ -89,7 +89,7 @@ def told_by(
     return np.minimum(found, 1.0)
 
 
-def runner_up(P: FloatArray) -> FloatArray:
+def runner_up(P: Array) -> Array:
     """Second largest entry of every row; what is missing to 1 where there is one column.
 
     Examples
@@ -99,4 +99,7 @@ def runner_up(P: FloatArray) -> FloatArray:
     """
     if P.shape[1] < 2:
         return 1.0 - P[:, 0]
+    if not is_host(P):  # without the largest; a search for two takes several times as long
+        first = P.argmax(dim=1, keepdim=True)
+        return P.scatter(1, first, float("-inf")).amax(dim=1)
     return np.partition(P, P.shape[1] - 2, axis=1)[:, -2]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from superpac.array_types import BoolArray, FloatArray
+from superpac.device.arrays import Array, is_host, like, namespace, to_host
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 
 
@@ -38,14 +39,14 @@ class SetLikeness:
 
     def __init__(self, X: FloatArray, seed: int, settings: Settings = DEFAULT) -> None:
         self._X, self._seed, self.settings = X, seed, settings
-        self._points: FloatArray | None = None
+        self._points: Array | None = None
 
-    def between(self, belong: FloatArray) -> FloatArray:
+    def between(self, belong: Array) -> FloatArray:
         """Cosine between the middles of sets; 0 for a set that holds nothing.
 
         Parameters
         ----------
-        belong : ndarray of shape (n, S)
+        belong : array of shape (n, S)
             How much each point belongs to each set.
 
         Returns
@@ -53,22 +54,31 @@ class SetLikeness:
         ndarray of shape (S, S)
         """
         if self._points is None:
-            self._points = self._coordinates()
-        middles = belong.T @ self._points  # of any length: directions are compared
+            self._points = self._coordinates(belong)
+        middles = to_host(belong.T @ self._points)  # of any length: directions are compared
         lengths = np.linalg.norm(middles, axis=1, keepdims=True)
         directions = np.divide(middles, lengths, where=lengths > 0, out=np.zeros_like(middles))
         return np.asarray(directions @ directions.T)
 
-    def _coordinates(self) -> FloatArray:
-        """Principal coordinates about the mean, nearly of one variance."""
+    def _coordinates(self, beside: Array) -> Array:
+        """Principal coordinates about the mean, nearly of one variance, where an array lives."""
         centred = np.asarray(self._X, dtype=np.float64) - self._X.mean(axis=0)
         wanted = min(self.settings.like_coordinates, *centred.shape)
-        U, lengths, _ = randomized_svd(centred, wanted, random_state=self._seed)
+        if is_host(beside):
+            U, lengths, _ = randomized_svd(centred, wanted, random_state=self._seed)
+        else:  # a graphics processor decomposes all second moments sooner than a few by steps
+            there = like(centred, beside)
+            values, vectors = (
+                part.flip(-1)[..., :wanted]
+                for part in namespace(there).linalg.eigh(there.T @ there)
+            )
+            lengths = to_host(values.clamp(min=0.0).sqrt())
+            U = to_host(there @ vectors) / np.maximum(lengths, np.finfo(float).tiny)
         variance = lengths**2
         scale = np.sqrt(
             variance + self.settings.like_shrunk * variance.mean() + np.finfo(float).tiny
         )
-        return U * (lengths / scale)
+        return like(U * (lengths / scale), beside)
 
 
 def likelier(like: FloatArray, among: BoolArray, strength: float) -> FloatArray:

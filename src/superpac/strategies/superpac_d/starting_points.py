@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from superpac.array_types import FloatArray
+from superpac.device.arrays import filled, like, to_host
 from superpac.errors import DisconnectedGraphWarning
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import spectral_embedding
@@ -39,14 +40,18 @@ def starting_points(diffusion: Diffusion, count: int, seed: int) -> tuple[list[i
     2
     """
     n, rng = diffusion.n, np.random.RandomState(seed)
-    embedding = spectral_embedding(diffusion.graph, count, random_state=rng, check_input=False)
-    diffusion.quicken(embedding.vectors)
+    embedding = spectral_embedding(
+        diffusion.graph, count, random_state=rng, check_input=False, device=diffusion.device
+    )
+    diffusion.quicken(diffusion.device.array(embedding.vectors))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         pieces = embedding.cluster(count, rng)
-    right = np.zeros((n, count))
-    right[np.arange(n), pieces] = 1.0
-    visits = diffusion.solve(right)[np.arange(n), pieces]
+    place = diffusion.device.array(pieces)
+    right = filled((count, n), 0.0, place, "float64").T
+    every = like(np.arange(n), place)
+    right[every, place] = 1.0
+    visits = to_host(diffusion.solve(right)[every, place])
     inside = (np.flatnonzero(pieces == k) for k in range(count))
     points = [int(members[np.argmax(visits[members])]) for members in inside if members.size]
     return points, embedding.vectors

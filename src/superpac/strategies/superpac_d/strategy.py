@@ -19,9 +19,19 @@ from superpac.answers.reliability import Reliability, learn_reliability
 from superpac.answers.state import Effect, State
 from superpac.answers.votes import chance_wrong
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.device.arrays import Array, like, namespace, to_host, where_true
+from superpac.device.choice import HOST
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import normalized_affinity
-from superpac.strategies.base import Beliefs, Count, Outlook, Problem, Proposal, Strategy
+from superpac.strategies.base import (
+    Beliefs,
+    Count,
+    Memory,
+    Outlook,
+    Problem,
+    Proposal,
+    Strategy,
+)
 from superpac.strategies.superpac_d.checkpoints import (
     Checkpoints,
     digest,
@@ -109,15 +119,15 @@ class SuperpacD(Strategy):
             # of the residual's norm over all points: single ones come out as well with more of them
             large = problem.n > settings.refresh
             tol = settings.solve_tolerance_large if large else settings.solve_tolerance
-            self.diffusion = Diffusion(problem.affinity, tol=tol)
+            self.diffusion = Diffusion(problem.affinity, tol=tol, device=problem.device)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
             start = problem.remember(f"start {count} {tol}", lambda: self._start(count))
-            self.diffusion.quicken(start["vectors"])
+            self.diffusion.quicken(problem.device.array(start["vectors"]))
             seeds = start["seeds"].tolist()
             self.sets = ProvisionalSets(problem.n, seeds, settings.give_up_after)
             self.model = Posterior(problem, self.diffusion, views=views, settings=settings)
         self._walk = normalized_affinity(self.diffusion.graph)
-        self._first_unreached: FloatArray | None = None
+        self._first_unreached: Array | None = None
         self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
         # of what is kept on disk: every choice that it depends on, and the answers it is behind
         self._kept_as = f"checkpoint 3 of {count} {views} {doubt} {provisional} {settings}"
@@ -126,6 +136,11 @@ class SuperpacD(Strategy):
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
         self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
         self._settled: list[Settled] = []  # the same of pairs of sets
+
+    @property
+    def _steps(self) -> Array:
+        """Matrix of the walk where the posterior is computed."""
+        return self._walk if self.problem.device is HOST else self.diffusion.matrix_there
 
     def _start(self, count: int) -> dict[str, FloatArray | IntArray]:
         """Where sets begin, and the eigenvectors with which the solver is quicker."""
@@ -158,8 +173,9 @@ class SuperpacD(Strategy):
         for pending in reversed(sets.pending.values()):
             if pending not in shut and sets.set_of[pending] == -1:
                 yield self._compare(state, pending, shut, "goes on")
-        among = np.flatnonzero(sets.set_of == -1)
-        among = among[~np.isin(among, list(shut))]
+        free = sets.set_of == -1
+        free[list(shut)] = False
+        among = where_true(like(free, self.model.groups))
         yield from self._again(state, shut)
         yield from self._settle(state, shut, held, among)
         candidates = self._candidates(among, avoid)
@@ -188,7 +204,7 @@ class SuperpacD(Strategy):
         if own >= 0:
             apart |= {own, *np.flatnonzero(model.differ[own]).tolist()}
         found = []
-        for k in np.argsort(-model.sets[item], kind="stable").tolist():
+        for k in np.argsort(-to_host(model.sets[item]), kind="stable").tolist():
             speakers = [] if k in apart else model.speakers(k, state.bad)
             found += [t for t in speakers if t != item and state.askable(item, t)][:1]
         return found[:n]
@@ -208,7 +224,8 @@ class SuperpacD(Strategy):
         self._follow(state)
         model, K = self.model, self.model.K
         width = model.groups.shape[1]
-        own = model.groups[np.arange(self.problem.n), np.minimum(model.labels, width - 1)]
+        places = np.arange(self.problem.n), np.minimum(model.labels, width - 1)
+        own = to_host(model.groups[tuple(like(part, model.groups) for part in places)])
         right = np.where(model.labels < width, own, 0.0)
         masses = [model.mass[model.group == head] for head in np.unique(model.group)]
         totals = np.sort([mass.sum() for mass in masses])
@@ -241,16 +258,17 @@ class SuperpacD(Strategy):
             label = -1 if speakers[k] < 0 else int(model.labels[speakers[k]])
             if 0 <= label < width:
                 faces[label] = speakers[k]
-        among = np.flatnonzero(free)
+        among = where_true(like(free, model.groups))
         reach = np.ones(free.size)
-        reach[among] = np.sqrt(doubt_in_reach(model.groups, among, self._walk, self.settings))
+        doubt = to_host(doubt_in_reach(model.groups, among, self._steps, self.settings))
+        reach[to_host(among)] = np.sqrt(doubt)
         one = self._learned_chances()
         one = np.maximum(one, one.T)
         changes = (changing if self.problem.auto else telling)(one, model.standing)
         mends = np.where(model.differ, 0.0, changes * np.minimum(model.mass, model.mass[:, None]))
         np.fill_diagonal(mends, 0.0)
         return Outlook(
-            model.groups,
+            to_host(model.groups),
             free,
             reach,
             faces,
@@ -307,9 +325,13 @@ class SuperpacD(Strategy):
             self._learn()
         self._keep()
 
+    def _disk(self) -> Memory | None:
+        """Where checkpoints are kept; on a graphics processor going through the answers is fast."""
+        return self.problem.memory if self.problem.device is HOST else None
+
     def _recall(self, answers: list[Link]) -> bool:
         """Go on from the checkpoint on disk, if these answers begin with those it was made of."""
-        memory = self.problem.memory
+        memory = self._disk()
         kept = None if memory is None or not answers else memory.get(self._kept_as)
         if kept is None or digest(answers[: kept["at"]]) != kept["digest"]:
             return False
@@ -328,7 +350,7 @@ class SuperpacD(Strategy):
         The last answers are left out: they may be ones that a person has not given yet, tried out
         to have the next question ready.
         """
-        memory, behind = self.problem.memory, self.settings.checkpoint_behind
+        memory, behind = self._disk(), self.settings.checkpoint_behind
         found = self._checkpoints.before(self._known.n_answers - behind)
         if memory is None or found is None or found[0] < self._kept_at + behind:
             return
@@ -428,35 +450,38 @@ class SuperpacD(Strategy):
         risk = chance_wrong(chance, self._known.votes.counted_rate) * stake
         return replace(question, confirm=True) if risk > self.settings.doubt_points else question
 
-    def _candidates(self, among: IntArray, avoid: frozenset[int]) -> list[tuple[int, str]]:
+    def _candidates(self, among: Array, avoid: frozenset[int]) -> list[tuple[int, str]]:
         """Free points worth asking about, best first: between groups, and near more such.
 
         What an answer that others are about to give will tell of a point is not worth asking.
         """
-        if among.size == 0:
+        if among.shape[0] == 0:
             return []
-        value = worth_of_points(self.model.groups, among, self._walk, self.settings)
+        xp = namespace(among)
+        value = worth_of_points(self.model.groups, among, self._steps, self.settings)
         if avoid:
             asked = np.array(sorted(avoid), dtype=np.intp)
-            value *= np.prod(1.0 - told_by(asked, among, self._walk, self.settings), axis=0)
+            told = told_by(asked, to_host(among), self._walk, self.settings)
+            value *= like(np.prod(1.0 - told, axis=0), value)
         placed = len(self.sets.placed)
-        best = among[np.argsort(-value, kind="stable")]
-        found = [(int(t), "between") for t in best[: self.settings.point_candidates_most]]
+        order = xp.argsort(-value, stable=True)[: self.settings.point_candidates_most]
+        found = [(t, "between") for t in to_host(among[order]).tolist()]
         missing = len(self.model.keys) < self.model.K
         every = self.settings.far_every
         sparse = missing and placed % self.settings.far_every_missing == 0
         if sparse or (self.problem.auto and placed % every == every - 1):
             unreached = self._unreached()
-            found.insert(0, (int(among[np.argmax(unreached[among])]), "far"))
+            found.insert(0, (int(among[xp.argmax(unreached[among])]), "far"))
         return found
 
-    def _unreached(self) -> FloatArray:
+    def _unreached(self) -> Array:
         # the solver's start must not depend on what was asked before: answers may be taken back
         if self._first_unreached is None:
             seeds = np.zeros(self.problem.n, dtype=np.bool_)
             seeds[list(self.sets.seeds)] = True
-            self._first_unreached = self.diffusion.unreached(seeds)
-        return self.diffusion.unreached(self.model.certain, self._first_unreached)
+            self._first_unreached = self.diffusion.unreached(like(seeds, self.model.groups))
+        certain = like(self.model.certain, self.model.groups)
+        return self.diffusion.unreached(certain, self._first_unreached)
 
     def _compare(self, state: State, test: int, shut: set[int], why: str) -> Proposal | None:
         """Compare a free point with its likeliest set; None to leave it as a provisional one.
@@ -465,7 +490,8 @@ class SuperpacD(Strategy):
         """
         model, K = self.model, self.model.K
         apart = {model.number[key] for key in self.sets.apart(test)}
-        belief = np.sqrt(model.sets[test])  # a point that is hard is harder than the model thinks
+        chances = to_host(model.sets[test])
+        belief = np.sqrt(chances)  # a point that is hard is harder than the model thinks
         even = self.settings.belief_even
         belief = (1.0 - even) * belief / belief.sum() + even / belief.size
         belief[list(apart)] *= self._known.votes.rate if self.doubt else 0.0
@@ -488,7 +514,7 @@ class SuperpacD(Strategy):
                 continue
             for other in model.speakers(int(k), shut):
                 if self._askable(state, test, other):
-                    chance = float(model.sets[test, k])
+                    chance = float(chances[k])
                     return place_question(test, other, why, chance, len(model.keys), len(apart))
         return None
 
@@ -561,7 +587,7 @@ class SuperpacD(Strategy):
         state: State,
         shut: set[int],
         held: set[int],
-        among: IntArray,
+        among: Array,
         last: bool = False,
     ) -> Iterator[Proposal | None]:
         """Ask whether two sets are one, when that is likely or there are too many sets."""
@@ -572,7 +598,7 @@ class SuperpacD(Strategy):
         upper = np.triu(self._learned_chances(), 1)
         small = self.settings.small_set * self.problem.n / K
         forced = int((model.mass >= small).sum()) > K and not self.sets.between_sets
-        unsettled = float((1 - model.groups[among].max(axis=1)).max(initial=0.0))
+        unsettled = self._most_doubt(among)
         at_stake = np.minimum(model.mass, model.mass[:, None])
         if self.problem.auto:
             # mended per question: where the label is wrong, a point takes two
@@ -596,6 +622,13 @@ class SuperpacD(Strategy):
             elif not (likely or forced or last or self._worth(change * stake, unsettled)):
                 continue
             yield self._join_question(state, a, b, float(upper[a, b]), shut)
+
+    def _most_doubt(self, among: Array) -> float:
+        """Chance of being wrong of the label that is most in doubt."""
+        if among.shape[0] == 0:
+            return 0.0
+        xp = namespace(among)
+        return max(0.0, 1.0 - float(xp.min(xp.max(self.model.groups[among], axis=1))))
 
     def _join_question(
         self, state: State, a: int, b: int, chance: float, shut: set[int]

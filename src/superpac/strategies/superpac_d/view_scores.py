@@ -13,18 +13,28 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
 
 from superpac.array_types import BoolArray, FloatArray, IntArray
+from superpac.device.arrays import (
+    Array,
+    filled,
+    is_host,
+    like,
+    median,
+    namespace,
+    ratio,
+    to_host,
+    where_true,
+)
+from superpac.device.choice import HOST, Device
 from superpac.strategies.superpac_d.settings import Settings
 from superpac.subspaces.geometry import top_directions
 
 
 def diffusion_shares(
-    raw: FloatArray, own: FloatArray, place: IntArray, size: IntArray, first: FloatArray,
-    settings: Settings,
-) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    raw: Array, own: Array, place: Array, size: Array, first: Array, settings: Settings
+) -> tuple[Array, Array]:
     """Claims of the sets on every point on one scale, and their shares in it, which sum to 1.
 
     From the `raw` claims by diffusion, what those on a point in a set owe to the point itself
@@ -40,11 +50,12 @@ def diffusion_shares(
     >>> shares.round(3).tolist()
     [[0.5, 0.5], [0.667, 0.333], [0.333, 0.667], [0.5, 0.5]]
     """
-    rows, free = np.flatnonzero(place >= 0), place < 0
+    rows, free = where_true(place >= 0), place < 0
+    taken, count = rows.shape[0], place.shape[0]
     # where few are free, what is left of a difference may be rounding
-    few = rows.size > free.size // 2
+    few = taken > count // 2
     outside = raw[free].sum(axis=0) if few else raw.sum(axis=0) - raw[rows].sum(axis=0)
-    column = np.maximum(outside if free.any() else raw.sum(axis=0), 1e-12)
+    column = namespace(raw).clip(outside if taken < count else raw.sum(axis=0), 1e-12, None)
     share = raw / column
     claims = share * first
     share[rows, place[rows]] -= own[rows] / column[place[rows]]
@@ -126,8 +137,8 @@ def near_labels(
 
 
 def shared_masses(
-    claims: FloatArray, free: BoolArray, size: IntArray, first: FloatArray, settings: Settings
-) -> FloatArray:
+    claims: Array, free: Array, size: Array, first: Array, settings: Settings
+) -> Array:
     """Masses by which the sets share out the points between them.
 
     One mass for all lets a cluster of few points take those of its neighbours, and a cluster with
@@ -142,12 +153,11 @@ def shared_masses(
     >>> bool(mass[0] > mass[1])
     True
     """
-    among = np.maximum(claims, 0.0)
+    among = namespace(claims).clip(claims, 0.0, None)
     among[~free] = 0.0  # no copy of the rest
     mass = first
     for _ in range(settings.mass_rounds):
-        total = among @ mass
-        part = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
+        part = ratio(1.0, among @ mass)
         held = mass * (part @ among) + size + settings.mass_extra
         mass = first * (held / held.mean()) ** settings.mass_power
     return mass
@@ -166,8 +176,8 @@ class View(ABC):
 
     def clear(self) -> None:
         """Drop all sets."""
-        self._columns: dict[int, FloatArray] = {}
-        self._masks: dict[int, BoolArray] = {}
+        self._columns: dict[int, Array] = {}
+        self._masks: dict[int, Array] = {}
         self._sums: dict[int, Any] = {}
 
     def save(self) -> tuple[dict[int, Any], ...]:
@@ -178,54 +188,61 @@ class View(ABC):
         """Go back to what was saved."""
         self._columns, self._masks, self._sums = (dict(part) for part in saved)
 
-    def update(self, labels: IntArray, keys: Sequence[int], limit: int) -> None:
+    def update(self, labels: Array, keys: Sequence[int], limit: int) -> None:
         """Follow points labelled by set: new sets, and the `limit` that changed most, at most."""
         for key in self._masks.keys() - set(keys):
             del self._masks[key]
             self._columns.pop(key, None)
             self._sums.pop(key, None)
-        stale: list[tuple[int, int, int, BoolArray]] = []
-        for place, key in enumerate(keys):
-            mask = labels == key
-            old = self._masks.get(key)
-            changes = self.n + 1 if old is None else int(np.count_nonzero(mask != old))
-            if changes:
-                stale.append((-changes, place, key, mask))
-        stale.sort(key=lambda entry: entry[:2])
-        for rank, (changes, _, key, mask) in enumerate(stale):
-            if rank >= limit and changes >= -self.n:
+        masks = {key: labels == key for key in keys}
+        changes = self._changes(masks)
+        stale = sorted((-changes[key], place, key) for place, key in enumerate(keys))
+        for rank, (less, _, key) in enumerate(stale):
+            if less == 0 or (rank >= limit and less >= -self.n):
                 break  # the rest stays a little behind until its turn comes
-            old = self._masks.get(key)
-            came = np.flatnonzero(mask if old is None else mask & ~old)
-            left = np.flatnonzero(~mask & old) if old is not None else came[:0]
+            mask, old = masks[key], self._masks.get(key)
+            came = where_true(mask if old is None else mask & ~old)
+            left = where_true(~mask & old) if old is not None else came[:0]
             self._add_up(key, mask, came, left)
             self._masks[key] = mask
             self._columns.pop(key, None)
 
-    def matrix(self, keys: Sequence[int]) -> FloatArray:
-        """Columns in the order of `keys`."""
-        return np.column_stack([self.column(key) for key in keys])
+    def _changes(self, masks: dict[int, Array]) -> dict[int, int]:
+        """How many points came to or left each set; more than all for one that is new."""
+        old = {key: self._masks[key] for key in masks if key in self._masks}
+        found = dict.fromkeys(masks, self.n + 1)
+        if old:
+            # numbers that are asked for together come from a graphics processor at once
+            counts = [(masks[key] != before).sum() for key, before in old.items()]
+            told = to_host(namespace(counts[0]).stack(counts))
+            found.update(zip(old, told.tolist(), strict=True))
+        return found
 
-    def column(self, key: int) -> FloatArray:
+    def matrix(self, keys: Sequence[int]) -> Array:
+        """Columns in the order of `keys`."""
+        columns = [self.column(key) for key in keys]
+        return namespace(columns[0]).stack(columns, axis=1)
+
+    def column(self, key: int) -> Array:
         """Column of one set; not to be changed."""
         if key not in self._columns:
             self._columns[key] = self._column(key, self._masks[key])
         return self._columns[key]
 
-    def comparable(self, keys: Sequence[int]) -> FloatArray:
+    def comparable(self, keys: Sequence[int]) -> Array:
         """Columns in the form that :meth:`scores` takes, all points together."""
         return self.matrix(keys)
 
     @abstractmethod
-    def scores(self, columns: FloatArray) -> FloatArray:
+    def scores(self, columns: Array) -> Array:
         """Logarithms of how likely each set is, but for a constant, by some rows of the columns."""
 
     @abstractmethod
-    def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
+    def _add_up(self, key: int, mask: Array, came: Array, left: Array) -> None:
         """Keep the sums over a set's members in step with what changed."""
 
     @abstractmethod
-    def _column(self, key: int, mask: BoolArray) -> FloatArray:
+    def _column(self, key: int, mask: Array) -> Array:
         """Column of one set from its members and their sums."""
 
 
@@ -245,6 +262,8 @@ class SubspaceView(View):
         Subspace dimension.
     settings : Settings
         How members are left out.
+    device : Device, default=HOST
+        Where columns are computed and kept.
 
     Examples
     --------
@@ -257,65 +276,79 @@ class SubspaceView(View):
            [1., 0.]])
     """
 
-    def __init__(self, X: FloatArray, dim: int, settings: Settings) -> None:
+    def __init__(self, X: FloatArray, dim: int, settings: Settings, device: Device = HOST) -> None:
         super().__init__(X.shape[0], settings)
         self.X, self.dim = X, dim
         # all points are read for every column, and reading is what takes long
         short = X.size > settings.single_precision
-        self._short: NDArray[Any] = X.astype(np.float32) if short else X
-        self._squared = np.einsum("ij,ij->i", X, X)
-        self._scale = np.where(self._squared > 0, self._squared, 1.0)
+        self._short: Array = device.array(X, "float32" if short else "float64")
+        self._squared = device.array(np.einsum("ij,ij->i", X, X))
+        self._scale = namespace(self._squared).where(self._squared > 0, self._squared, 1.0)
 
-    def comparable(self, keys: Sequence[int]) -> FloatArray:
+    def comparable(self, keys: Sequence[int]) -> Array:
         """Residuals over a typical one, the median of what points have to their nearest set."""
         residual = self.matrix(keys)
-        typical = float(np.median(residual.min(axis=1)))
+        typical = median(namespace(residual).min(residual, axis=1))
         return residual / max(typical, self.settings.residual_typical_least)
 
-    def scores(self, columns: FloatArray) -> FloatArray:
+    def scores(self, columns: Array) -> Array:
         """Logarithms of the ratios: residuals are compared as ratios, as in margins."""
         near, power = self.settings.residual_near, self.settings.residual_power
-        return -power * np.log(columns + near)
+        return -power * namespace(columns).log(columns + near)
 
-    def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
-        members = np.flatnonzero(mask)
+    def _add_up(self, key: int, mask: Array, came: Array, left: Array) -> None:
+        members = where_true(mask)
+        count = members.shape[0]
         moment = self._sums.pop(key, None)
-        if members.size <= self.X.shape[1]:
+        if count <= self.X.shape[1]:
             return
-        if moment is None or came.size + left.size > members.size // 2:
+        if moment is None or came.shape[0] + left.shape[0] > count // 2:
             self._sums[key] = self._moment(members)
         else:
             self._sums[key] = moment + self._moment(came) - self._moment(left)
 
-    def _moment(self, members: IntArray) -> FloatArray:
+    def _moment(self, members: Array) -> Array:
         """Sum of squares and products over some points."""
         points = self._short[members]
-        return (points.T @ points).astype(np.float64)  # of one array: half the products suffice
+        # of one array: half the products suffice
+        return _as_type(points.T @ points, self._squared)
 
-    def _column(self, key: int, mask: BoolArray) -> FloatArray:
-        members = np.flatnonzero(mask)
-        basis = self._basis(key, members).astype(self._short.dtype)
+    def _column(self, key: int, mask: Array) -> Array:
+        xp = namespace(mask)
+        members = where_true(mask)
+        count = members.shape[0]
+        basis = self._basis(key, members)
         # few directions first: BLAS is a quarter faster so than with as many columns
-        power = (basis.T @ self._short.T).astype(np.float64) ** 2
-        residual = np.maximum(self._squared - power.sum(axis=0), 0.0) / self._scale
-        if 1 < members.size <= self.settings.leave_out_exactly * self.dim:
-            left_out = left_out_residuals(self.X[members], self.dim)
-            residual[members] = left_out / self._scale[members]
-        elif members.size > 1:
+        power = _as_type(basis.T @ self._short.T, self._squared) ** 2
+        residual = xp.clip(self._squared - power.sum(axis=0), 0.0, None) / self._scale
+        if 1 < count <= self.settings.leave_out_exactly * self.dim:
+            left_out = left_out_residuals(self.X[to_host(members)], self.dim)
+            residual[members] = like(left_out, residual) / self._scale[members]
+        elif count > 1:
             mine = power[:, members]
-            total = mine.sum(axis=1, keepdims=True)
-            shares = np.divide(mine, total, out=np.zeros_like(mine), where=total > 0)
-            leverage = np.minimum(shares.sum(axis=0), self.settings.leverage_most)
-            residual[members] = np.minimum(residual[members] / (1 - leverage) ** 2, 1.0)
+            shares = ratio(mine, mine.sum(axis=1)[:, None])
+            leverage = xp.clip(shares.sum(axis=0), None, self.settings.leverage_most)
+            residual[members] = xp.clip(residual[members] / (1 - leverage) ** 2, None, 1.0)
         return residual
 
-    def _basis(self, key: int, members: IntArray) -> FloatArray:
-        ambient = self.X.shape[1]
-        if members.size <= ambient:
-            return top_directions(self.X[members], self.dim)
-        top = [max(ambient - self.dim, 0), ambient - 1]
-        moment = self._sums[key].astype(self._short.dtype)
-        return eigh(moment, subset_by_index=top, check_finite=False)[1]
+    def _basis(self, key: int, members: Array) -> Array:
+        """Leading directions of a set, in the precision of the points."""
+        ambient, count = self.X.shape[1], members.shape[0]
+        if count <= ambient:
+            found = top_directions(self.X[to_host(members)], self.dim)
+            return like(found, self._short, self._short.dtype)
+        moment = _as_type(self._sums[key], self._short)
+        if is_host(moment):
+            top = [max(ambient - self.dim, 0), ambient - 1]
+            return eigh(moment, subset_by_index=top, check_finite=False)[1]
+        return namespace(moment).linalg.eigh(moment)[1][:, -self.dim :]
+
+
+def _as_type(values: Array, other: Array) -> Array:
+    """Values in another array's precision; the same array if they have it."""
+    if is_host(values):
+        return values.astype(other.dtype, copy=False)
+    return values.to(other.dtype)
 
 
 def left_out_residuals(points: FloatArray, dim: int) -> FloatArray:
@@ -349,6 +382,8 @@ class KernelView(View):
         Draws the landmarks.
     remember : callable, optional
         ``remember(what, make)`` gives what was kept on disk, or makes it.
+    device : Device, default=HOST
+        Where columns are computed and kept.
 
     References
     ----------
@@ -369,37 +404,50 @@ class KernelView(View):
         *,
         seed: int = 0,
         remember: Callable[[str, Callable[[], Mapping[str, Any]]], Mapping[str, Any]] | None = None,
+        device: Device = HOST,
     ) -> None:
         super().__init__(X.shape[0], settings)
 
-        def make() -> dict[str, NDArray[Any]]:
-            return {"Z": _kernel_features(X, settings, seed)}
+        def make() -> dict[str, Array]:
+            return {"Z": _kernel_features(X, settings, seed, device)}
 
         large = X.shape[0] * settings.landmarks * 4 > settings.kernel_keep
-        kept = make() if remember is None or large else remember(f"kernel {seed} {settings}", make)
+        if remember is None or large or device is not HOST:
+            kept: Mapping[str, Any] = make()
+        else:
+            kept = remember(f"kernel {seed} {settings}", make)
         self.factor = kept["Z"]
-        own = np.einsum("ij,ij->i", self.factor, self.factor).astype(np.float64)
-        self.own = np.minimum(own, settings.own_vote_most)
+        own = _row_squares(self.factor)
+        self.own = namespace(own).clip(own, None, settings.own_vote_most)
 
-    def scores(self, columns: FloatArray) -> FloatArray:
+    def scores(self, columns: Array) -> Array:
         """Logarithms of the votes' shares."""
         return log_shares(columns, self.settings.vote_floor)
 
-    def _add_up(self, key: int, mask: BoolArray, came: IntArray, left: IntArray) -> None:
+    def _add_up(self, key: int, mask: Array, came: Array, left: Array) -> None:
         Z = self.factor
         total = self._sums.get(key)
-        if total is None or came.size + left.size > self.settings.kernel_sum_anew:
+        if total is None or came.shape[0] + left.shape[0] > self.settings.kernel_sum_anew:
             total = Z[mask].sum(axis=0)
         else:
             total = total + Z[came].sum(axis=0) - Z[left].sum(axis=0)
         self._sums[key] = total
 
-    def _column(self, key: int, mask: BoolArray) -> FloatArray:
-        vote = (self.factor @ self._sums[key]).astype(np.float64)
+    def _column(self, key: int, mask: Array) -> Array:
+        vote = _as_type(self.factor @ self._sums[key], self.own)
         return (vote - self.own * mask) / (1 - self.own)
 
 
-def _kernel_features(X: FloatArray, settings: Settings, seed: int) -> NDArray[np.float32]:
+def _row_squares(Z: Array) -> Array:
+    """Squared length of every row, in double precision."""
+    if is_host(Z):
+        return np.einsum("ij,ij->i", Z, Z).astype(np.float64)
+    import torch
+
+    return torch.linalg.vector_norm(Z, dim=1, dtype=torch.float64) ** 2
+
+
+def _kernel_features(X: FloatArray, settings: Settings, seed: int, device: Device = HOST) -> Array:
     """Factor Z of the hat matrix Z Z'; single precision is ample for a vote."""
     rng = np.random.default_rng([seed, 77])  # a stream that no other draw takes from
     marks = X[np.sort(rng.permutation(X.shape[0])[: settings.landmarks])]
@@ -412,40 +460,62 @@ def _kernel_features(X: FloatArray, settings: Settings, seed: int) -> NDArray[np
         width = float(apart.mean()) if apart.size else 1.0
     inner = np.exp(-between / width)
     inner[np.diag_indices_from(inner)] += settings.kernel_jitter
-    L = cholesky(inner, lower=True)
+    L = device.array(cholesky(inner, lower=True))
+    landmarks = device.array(marks)
     # block by block: with many points, whole matrices of distances would take most of the memory
     step = settings.kernel_block
     blocks = [slice(start, start + step) for start in range(0, X.shape[0], step)]
     short = X.size > settings.single_precision
-    features = np.empty((X.shape[0], marks.shape[0]), np.float32 if short else np.float64)
-    second = np.diag(np.full(marks.shape[0], settings.ridge))
+    shape = X.shape[0], marks.shape[0]
+    features = filled(shape, 0.0, L, "float32" if short else "float64")
+    second = device.array(np.diag(np.full(marks.shape[0], settings.ridge)))
+    xp = namespace(L)
     for block in blocks:
-        kernel = np.exp(-_squared_distances(X[block], marks) / width)
-        part = solve_triangular(L, kernel.T, lower=True)
+        distances = _squared_distances(device.array(X[block]), landmarks)
+        part = _solved(L, xp.exp(-distances / width).T)
         second += part @ part.T
-        features[block] = part.T
-    R = cholesky(second, lower=True)
-    Z = features if short else np.empty(features.shape, np.float32)
+        features[block] = _as_type(part.T, features)
+    R = xp.linalg.cholesky(second)
+    Z = features if short else filled(shape, 0.0, L, "float32")
     for block in blocks:
-        Z[block] = solve_triangular(R, features[block].T, lower=True).T
+        Z[block] = _as_type(_solved(R, features[block].T).T, Z)
     return Z
 
 
-def _squared_distances(X: FloatArray, Y: FloatArray) -> FloatArray:
+def _solved(lower: Array, right: Array) -> Array:
+    """Solution of a lower triangular system, in the precision of the right-hand side."""
+    if is_host(lower):
+        return solve_triangular(lower, right, lower=True)
+    import torch
+
+    return torch.linalg.solve_triangular(lower.to(right.dtype), right, upper=False)
+
+
+def _squared_distances(X: Array, Y: Array) -> Array:
     """Squared Euclidean distance of every row of X to every row of Y."""
-    squares = np.einsum("ij,ij->i", X, X)[:, None] + np.einsum("ij,ij->i", Y, Y)[None]
-    return np.maximum(squares - 2.0 * (X @ Y.T), 0.0)
+    xp = namespace(X)
+    squares = _row_squares(X)[:, None] + _row_squares(Y)[None]
+    return xp.clip(squares - 2.0 * (X @ Y.T), 0.0, None)
 
 
-def log_shares(values: FloatArray, floor: float) -> FloatArray:
+def log_shares(values: Array, floor: float) -> Array:
     """Logarithms of rows made to sum to one, no entry below about the logarithm of `floor`."""
-    found: FloatArray = np.log(shares_of(values, floor))
-    return found
+    return namespace(values).log(shares_of(values, floor))
+
+
+def shares_of(values: Array, floor: float) -> Array:
+    """Rows that sum to one, no entry below about `floor`."""
+    if is_host(values):
+        return _shares_of(values, floor)
+    xp = namespace(values)
+    kept = xp.clip(values, 0.0, None)
+    kept = xp.clip(ratio(kept, kept.sum(axis=1)[:, None]), floor, None)
+    return kept / kept.sum(axis=1)[:, None]
 
 
 @njit(cache=True)
-def shares_of(values, floor):  # type: ignore[no-untyped-def]
-    """Rows that sum to one, no entry below about `floor`; in one pass over a large matrix."""
+def _shares_of(values, floor):  # type: ignore[no-untyped-def]
+    """The same in one pass over a large matrix."""
     out = np.empty(values.shape)
     for i in range(values.shape[0]):
         row, total, sum_ = out[i], 0.0, 0.0
