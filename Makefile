@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What runs the code for graphics processors in the tests. It is in no lock: its builds differ by machine, and
+# any will do, one for the processor alone too. `make test TORCH=` goes without; these tests are then skipped.
+TORCH  ?= torch==2.13.0
 
 .PHONY: start test lint unit system-packages lock bench clean
 
@@ -42,6 +45,7 @@ $(VENV)/.run-ready: $(VENV)/bin/python requirements/run.lock pyproject.toml
 $(VENV)/.test-ready: $(VENV)/.run-ready requirements/test.lock
 	@echo "Installing what only tests and extras need: 1.5 GB on disk in all, some minutes more."
 	@$(PIP) --require-hashes -r requirements/test.lock
+	@test -z "$(TORCH)" || $(PIP) $(TORCH)
 	@touch $@
 
 $(VENV)/.bench-ready: $(VENV)/.run-ready requirements/bench.lock
