@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphics import torch_device
+from superpac.device.arrays import to_host
 from superpac.errors import InputError
 from superpac.subspaces import geometry as subspaces
 
@@ -106,3 +108,17 @@ def test_cost_is_the_sum_of_squares_to_the_own_subspace():
         np.sum((X[labels == k] - X[labels == k] @ projector(bases[k])) ** 2) for k in range(3)
     )
     assert subspaces.subspace_cost(subspaces.residuals(X, bases), labels) == pytest.approx(want)
+
+
+@pytest.mark.parametrize("dim", [1, 4, 30])
+@pytest.mark.parametrize("rank", [2, 30])
+def test_a_graphics_processor_finds_the_same_leading_vectors(dim, rank):
+    rng = np.random.default_rng(dim)
+    points = rng.normal(size=(80, rank)) @ rng.normal(size=(rank, 30)) * 1e3
+    moment = points.T @ points
+    V = to_host(subspaces.leading_there(torch_device().array(moment), dim))
+    np.testing.assert_allclose(V.T @ V, np.eye(dim), atol=1e-9)
+    values, vectors = np.linalg.eigh(moment)
+    strong = vectors[:, -min(dim, rank) :]  # beyond the rank any direction is as good
+    np.testing.assert_allclose(strong, V @ (V.T @ strong), atol=1e-7)
+    assert np.trace(V.T @ moment @ V) == pytest.approx(values[-dim:].sum())

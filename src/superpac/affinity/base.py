@@ -23,6 +23,7 @@ from superpac.affinity.parameters import (
     parameter_error,
 )
 from superpac.array_types import FloatArray, IntArray
+from superpac.device.choice import HOST, Device, choose_device
 from superpac.errors import InputError
 from superpac.graph.spectral import Seed, spectral_clustering
 from superpac.system.progress import Progress, no_progress
@@ -32,10 +33,10 @@ from superpac.system.threads import limit_threads
 UNIT_BLOCK = 512  # rows scaled at a time: few enough to stay near the processor
 
 
-def unit_rows(X: NDArray) -> FloatArray:
+def unit_rows(X: NDArray, dtype: type[np.floating] = np.float64) -> FloatArray:
     """Scale every row to unit length; all-zero rows stay zero."""
     X = np.asarray(X)
-    out = np.empty(X.shape)
+    out: FloatArray = np.empty(X.shape, dtype)
     for start in range(0, X.shape[0], UNIT_BLOCK):
         # first by the largest entry: 1e300 squared overflows
         scaled = _divided(np.asarray(X[start : start + UNIT_BLOCK], dtype=np.float64), _largest)
@@ -118,6 +119,17 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
                 return _short_indices(self._graph(X, progress))
         finally:
             del self._where
+
+    def _device(self, points: int) -> Device:
+        """Device that computes; the processor for methods that know no other."""
+        name = getattr(self, "device", "cpu")
+        if self._where is HERE:
+            return choose_device(name, points)
+        if name == "cuda":
+            raise InputError(
+                "A Dask cluster shares work among processors; leave out --dask or device=cuda."
+            )
+        return HOST
 
     @classmethod
     def check_by_rows(cls) -> None:

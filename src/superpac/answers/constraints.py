@@ -108,7 +108,7 @@ class Constraints:
         self.names = names
         self.conflicts: list[Conflict] = []
         self._log: list[Link] = []
-        self._parent = list(range(self.n))
+        self._parent: dict[int, int] = {}  # of points that are not the root of their group
         self._members: dict[int, list[int]] = {}  # root -> points, for groups of two or more
         self._apart: dict[int, set[int]] = {}  # root -> roots known to be different
         # point -> positions in the log of its "same" and of its "different"; the first so many
@@ -328,9 +328,12 @@ class Constraints:
 
     def _find(self, i: int) -> int:
         parent = self._parent
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
+        above = parent.get(i, i)
+        while above != i:
+            further = parent.get(above, above)
+            if further != above:
+                parent[i] = further
+            i, above = above, further
         return i
 
     def _opposed(self, i: int, j: int, answer: str) -> bool:

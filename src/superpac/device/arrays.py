@@ -16,6 +16,10 @@ Array = Any
 """A NumPy array or a PyTorch tensor."""
 
 
+PINNED_FROM = 1_000_000
+"""Bytes from which a transfer is worth memory of its own."""
+
+
 def is_host(array: Array) -> bool:
     """Whether an array is NumPy's.
 
@@ -50,7 +54,26 @@ def to_host(array: Array) -> NDArray[Any]:
     >>> to_host(np.arange(3))
     array([0, 1, 2])
     """
-    return array if is_host(array) else array.detach().cpu().numpy()
+    if is_host(array):
+        return array
+    if array.device.type != "cuda" or array.nbytes < PINNED_FROM:
+        return array.detach().cpu().numpy()
+    import torch
+
+    # into memory that stays where it is the transfer is several times as fast
+    there = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
+    return there.copy_(array).numpy()
+
+
+def indices_to_host(array: Array) -> NDArray[np.intp]:
+    """Give indices as NumPy's; as half as many bytes they come from a graphics processor sooner.
+
+    Examples
+    --------
+    >>> indices_to_host(np.array([3, 1]))
+    array([3, 1])
+    """
+    return to_host(array if is_host(array) else array.int()).astype(np.intp, copy=False)
 
 
 def like(values: Any, array: Array, dtype: Any = None) -> Array:
@@ -106,8 +129,8 @@ def median(values: Array) -> float:
     if is_host(values):
         return float(np.median(values))
     count = values.shape[0]
-    low, high = (values.kthvalue(k).values for k in ((count + 1) // 2, count // 2 + 1))
-    return float((low + high) / 2)
+    ranked = values.sort().values  # sooner on a graphics processor than a search for the middle
+    return float((ranked[(count - 1) // 2] + ranked[count // 2]) / 2)
 
 
 def filled(shape: int | tuple[int, ...], value: Any, beside: Array, dtype: str) -> Array:

@@ -137,7 +137,7 @@ class _NumbaSolver(_Solver):
 
 
 class _TorchSolver(_Solver):
-    """All solves together, as many steps each; no result is looked at in between but now and then.
+    """Steps of which no result is looked at but now and then.
 
     A graphics processor works on while the program prepares its next step, unless it has to wait
     for a number: so whether a solve is done is asked every few steps only.
@@ -150,34 +150,37 @@ class _TorchSolver(_Solver):
         return self.S
 
     def solve(self, B: Array, X: Array, tol: float) -> Array:
-        return self._steps(B, X, tol, None)
+        # one after the other: a product with several vectors takes longer than as many single ones
+        for row, b in enumerate(B):
+            X[row] = self._steps(b, X[row], tol)
+        return X
 
     def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
-        return self._steps((b * mask)[None], (x * mask)[None], tol, mask)[0]
+        return self._steps(b * mask, x * mask, tol, mask)
 
-    def _apply(self, X: Array, mask: Array | None) -> Array:
-        """``(I - alpha M S M) X`` for rows X; several columns at once take longer than each."""
+    def _steps(self, b: Array, x: Array, tol: float, mask: Array | None = None) -> Array:
+        """Conjugate gradients; few passes over the vectors, as reading them is what takes long."""
         import torch
 
-        rows = torch.stack([torch.mv(self.S, row) for row in X])
-        return X - self.alpha * (rows if mask is None else rows * mask)
+        def apply(v: Array) -> Array:
+            found = torch.addmv(v, self.S, v, alpha=-self.alpha)
+            return found if mask is None else found * mask
 
-    def _steps(self, B: Array, X: Array, tol: float, mask: Array | None) -> Array:
-        goal = tol * tol * (B * B).sum(dim=1)
-        R = B - self._apply(X, mask)
-        P, rr = R.clone(), (R * R).sum(dim=1)
+        goal = tol * tol * torch.dot(b, b)
+        x, r = x.clone(), b - apply(x)
+        p, rr = r.clone(), torch.dot(r, r)
         for step in range(MAX_ITER):
-            if step % LOOK_EVERY == 0 and bool((rr <= goal).all()):
+            if step % LOOK_EVERY == 0 and bool(rr <= goal):
                 break
-            Q = self._apply(P, mask)
+            q = apply(p)
             # a solve that is done to the last bit has nothing left to divide by
-            length = (rr / (P * Q).sum(dim=1).clamp(min=1e-300))[:, None]
-            X = X + length * P
-            R = R - length * Q
-            new = (R * R).sum(dim=1)
-            P = R + (new / rr.clamp(min=1e-300))[:, None] * P
+            length = rr / torch.dot(p, q).clamp(min=1e-300)
+            x.addcmul_(p, length)
+            r.addcmul_(q, length, value=-1.0)
+            new = torch.dot(r, r)
+            p = torch.addcmul(r, p, new / rr.clamp(min=1e-300))
             rr = new
-        return X
+        return x
 
 
 class Diffusion:

@@ -28,6 +28,8 @@ from superpac.strategies.base import Problem
 from superpac.subspaces.geometry import choose_dim
 from superpac.system.row_blocks import HERE, RowBlocks
 
+SINGLE_FROM = 10_000_000  # numbers in the data
+
 # methods whose graph may depend on the number of clusters
 NEED_COUNT = ("tsc", "gsc", "ekss", "ksubspaces")
 
@@ -149,14 +151,17 @@ def build_problem(
     """
     chosen = choose_device(device, len(data))
     spec = spec.settled(data)
-    points = data.points()
     auto = spec.n_clusters == AUTO
     clusters = spec.clusters
     check_sizes(data, spec, affinity)
     scaled = spec.normalize
     if scaled is None:
         scaled = spec.strategy not in AS_THEY_ARE and not of_distances(spec.affinity)
-    X = unit_rows(points) if scaled else _in_range(points)
+    if scaled:
+        # much data in single precision: half the memory, and lengths stay right to seven digits
+        X = unit_rows(data.X, np.float32 if data.X.size > SINGLE_FROM else np.float64)
+    else:
+        X = _in_range(data.points())
     if affinity is not None or not made_by_method(spec.affinity):
         cache = None
     about = _about(data, spec.affinity, clusters, spec.seed)

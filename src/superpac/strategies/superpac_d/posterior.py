@@ -20,6 +20,7 @@ from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.device.arrays import (
     Array,
     filled,
+    indices_to_host,
     is_host,
     like,
     namespace,
@@ -273,13 +274,13 @@ class Posterior:
         self.members = [sets.members[key] for key in self.keys]
         self.size = np.array([len(points) for points in self.members])
         self.number = {key: k for k, key in enumerate(self.keys)}
-        number = np.full(max(self.keys) + 2, -1, dtype=np.intp)
-        number[self.keys] = np.arange(len(self.keys))
-        self.certain, self.place = sets.set_of >= 0, number[sets.set_of]
-        raw = self._claims.matrix(self.keys)
         rows = np.concatenate([np.asarray(points, dtype=np.intp) for points in self.members])
-        self._rows = like(rows, raw)
-        self._sets_of_rows = like(np.repeat(np.arange(self.size.size), self.size), raw)
+        sets_of_rows = np.repeat(np.arange(self.size.size), self.size)
+        self.place = np.full(self.problem.n, -1, dtype=np.intp)
+        self.place[rows] = sets_of_rows
+        self.certain = self.place >= 0
+        raw = self._claims.matrix(self.keys)
+        self._rows, self._sets_of_rows = like(rows, raw), like(sets_of_rows, raw)
         self._place = filled(self.problem.n, -1, raw, "int64")
         self._place[self._rows] = self._sets_of_rows
         self._certain = self._place >= 0
@@ -397,7 +398,7 @@ class Posterior:
         heads, where = np.unique(self.group, return_inverse=True)
         G = pooled(F, where, heads.size)
         most = xp.max(G, axis=1)
-        labels = to_host(xp.argmax(G, axis=1))
+        labels = indices_to_host(xp.argmax(G, axis=1))
         lost = to_host(where_true((most <= 0) & ~self._certain))
         labels[self.certain] = where[self.place[self.certain]]
         labels[lost] = heads.size + np.arange(lost.size)

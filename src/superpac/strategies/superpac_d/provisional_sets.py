@@ -113,12 +113,15 @@ class ProvisionalSets(CertainSets):
             self.take(answer)
 
     def save(self) -> dict[str, Any]:
-        """What :meth:`restore` takes."""
-        return copied(vars(self))
+        """What :meth:`restore` takes; the set of each point follows from the members."""
+        return copied({name: part for name, part in vars(self).items() if name != "set_of"})
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go back to what was saved."""
         vars(self).update(copied(saved))
+        self.set_of = np.full(self.n, -1, dtype=np.intp)
+        for key, points in self.members.items():
+            self.set_of[points] = key
 
     @property
     def different(self) -> set[tuple[int, int]]:

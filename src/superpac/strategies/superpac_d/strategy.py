@@ -130,7 +130,7 @@ class SuperpacD(Strategy):
         self._first_unreached: Array | None = None
         self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
         # of what is kept on disk: every choice that it depends on, and the answers it is behind
-        self._kept_as = f"checkpoint 3 of {count} {views} {doubt} {provisional} {settings}"
+        self._kept_as = f"checkpoint 4 of {count} {views} {doubt} {provisional} {settings}"
         self._kept_at = 0
         self._begun = False
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}

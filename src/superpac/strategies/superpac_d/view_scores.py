@@ -29,7 +29,7 @@ from superpac.device.arrays import (
 )
 from superpac.device.choice import HOST, Device
 from superpac.strategies.superpac_d.settings import Settings
-from superpac.subspaces.geometry import top_directions
+from superpac.subspaces.geometry import leading_there, top_directions
 
 
 def diffusion_shares(
@@ -282,7 +282,7 @@ class SubspaceView(View):
         # all points are read for every column, and reading is what takes long
         short = X.size > settings.single_precision
         self._short: Array = device.array(X, "float32" if short else "float64")
-        self._squared = device.array(np.einsum("ij,ij->i", X, X))
+        self._squared = device.array(np.einsum("ij,ij->i", X, X, dtype=np.float64))
         self._scale = namespace(self._squared).where(self._squared > 0, self._squared, 1.0)
 
     def comparable(self, keys: Sequence[int]) -> Array:
@@ -307,6 +307,10 @@ class SubspaceView(View):
         else:
             self._sums[key] = moment + self._moment(came) - self._moment(left)
 
+    def _points(self, members: Array) -> FloatArray:
+        """Few points, in double precision."""
+        return self.X[to_host(members)].astype(np.float64, copy=False)
+
     def _moment(self, members: Array) -> Array:
         """Sum of squares and products over some points."""
         points = self._short[members]
@@ -322,7 +326,7 @@ class SubspaceView(View):
         power = _as_type(basis.T @ self._short.T, self._squared) ** 2
         residual = xp.clip(self._squared - power.sum(axis=0), 0.0, None) / self._scale
         if 1 < count <= self.settings.leave_out_exactly * self.dim:
-            left_out = left_out_residuals(self.X[to_host(members)], self.dim)
+            left_out = left_out_residuals(self._points(members), self.dim)
             residual[members] = like(left_out, residual) / self._scale[members]
         elif count > 1:
             mine = power[:, members]
@@ -335,13 +339,13 @@ class SubspaceView(View):
         """Leading directions of a set, in the precision of the points."""
         ambient, count = self.X.shape[1], members.shape[0]
         if count <= ambient:
-            found = top_directions(self.X[to_host(members)], self.dim)
+            found = top_directions(self._points(members), self.dim)
             return like(found, self._short, self._short.dtype)
         moment = _as_type(self._sums[key], self._short)
         if is_host(moment):
             top = [max(ambient - self.dim, 0), ambient - 1]
             return eigh(moment, subset_by_index=top, check_finite=False)[1]
-        return namespace(moment).linalg.eigh(moment)[1][:, -self.dim :]
+        return leading_there(moment, self.dim)
 
 
 def _as_type(values: Array, other: Array) -> Array:
@@ -450,7 +454,7 @@ def _row_squares(Z: Array) -> Array:
 def _kernel_features(X: FloatArray, settings: Settings, seed: int, device: Device = HOST) -> Array:
     """Factor Z of the hat matrix Z Z'; single precision is ample for a vote."""
     rng = np.random.default_rng([seed, 77])  # a stream that no other draw takes from
-    marks = X[np.sort(rng.permutation(X.shape[0])[: settings.landmarks])]
+    marks = X[np.sort(rng.permutation(X.shape[0])[: settings.landmarks])].astype(np.float64)
     between = _squared_distances(marks, marks)
     rank = min(settings.kernel_neighbour, marks.shape[0] - 1)
     width = float(np.median(np.partition(between, rank, axis=1)[:, rank]))
@@ -471,7 +475,7 @@ def _kernel_features(X: FloatArray, settings: Settings, seed: int, device: Devic
     second = device.array(np.diag(np.full(marks.shape[0], settings.ridge)))
     xp = namespace(L)
     for block in blocks:
-        distances = _squared_distances(device.array(X[block]), landmarks)
+        distances = _squared_distances(device.array(X[block], "float64"), landmarks)
         part = _solved(L, xp.exp(-distances / width).T)
         second += part @ part.T
         features[block] = _as_type(part.T, features)
