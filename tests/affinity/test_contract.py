@@ -158,13 +158,15 @@ WORDS, FLAGS, WHOLE = ["best", 1, None], ["yes", 2, None], [0, -1, 2.5, True, "5
 SHARE = [0.0, 1.5, "a", None]  # in (0, 1]
 EXPRESSIVE = {"normalize": FLAGS, "to_affinity": WORDS, "rho": SHARE, "n_neighbors": WHOLE}
 REFUSED: dict[str, dict[str, list[object]]] = {
-    "tsc": {"q": WHOLE, "search": WORDS},
+    "tsc": {"q": WHOLE, "search": WORDS, "device": WORDS},
     "ssc": {
         "alpha": [0, -1.0, np.inf], "outliers": FLAGS, "affine": FLAGS, "diagonal": WORDS,
         "max_iter": WHOLE, "tol": [-1e-9, "a"], **EXPRESSIVE,
     },
-    "ssc-omp": {"n_nonzero": WHOLE, "eps": [-1e-9, None], **EXPRESSIVE},
-    "ensc": {"gamma": [1.0, np.inf, None], "tau": SHARE, "tol": [0, -1], **EXPRESSIVE},
+    "ssc-omp": {"n_nonzero": WHOLE, "eps": [-1e-9, None], "device": WORDS, **EXPRESSIVE},
+    "ensc": {
+        "gamma": [1.0, np.inf, None], "tau": SHARE, "tol": [0, -1], "device": WORDS, **EXPRESSIVE,
+    },
     "lrr": {
         "lam": [0, "a"], "noiseless": FLAGS, "mu": [0], "mu_factor": [1.0], "mu_max": [0],
         "tol": [0], "max_iter": WHOLE, "keep": WHOLE, "normalize": FLAGS,

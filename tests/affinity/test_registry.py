@@ -32,7 +32,8 @@ from superpac.errors import InputError
     ("spec", "kind", "parameters"),
     [
         ("tsc", TSC, {"q": None}),
-        ("tsc:q=5", TSC, {"q": 5}),
+        ("tsc:q=5", TSC, {"q": 5, "device": "auto"}),
+        ("tsc:q=5,device=cuda", TSC, {"q": 5, "device": "cuda"}),
         (" TSC : q = 5 ", TSC, {"q": 5}),
         ("ensc:gamma=10,tau=0.9", EnSC, {"gamma": 10, "tau": 0.9}),
         ("ssc:alpha=800,affine=true", SSC, {"alpha": 800, "affine": True}),
@@ -102,7 +103,7 @@ def test_plain_names_round_trip(name: str) -> None:
 
 positive = st.floats(1.001, 1e6)
 choices = {
-    "tsc": {"q": st.integers(1, 99)},
+    "tsc": {"q": st.integers(1, 99), "device": st.sampled_from(["auto", "cpu", "cuda"])},
     "ssc": {"alpha": positive, "affine": st.booleans(), "rho": st.floats(0.01, 1.0)},
     "ssc-omp": {"n_nonzero": st.integers(1, 50), "eps": st.floats(0, 1)},
     "ensc": {"gamma": positive, "tau": st.floats(0.01, 1.0)},

@@ -122,7 +122,9 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
 
     def _device(self, points: int) -> Device:
         """Device that computes; the processor for methods that know no other."""
-        name = getattr(self, "device", "cpu")
+        name = getattr(self, "device", None)
+        if name is None:
+            return HOST
         if self._where is HERE:
             return choose_device(name, points)
         if name == "cuda":

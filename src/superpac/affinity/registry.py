@@ -94,7 +94,7 @@ def describe(name: str | None = None) -> list[MethodInfo]:
     Examples
     --------
     >>> describe("tsc")[0].parameters
-    {'q': 'none', 'search': 'auto'}
+    {'q': 'none', 'search': 'auto', 'device': 'auto'}
     """
     names = affinity_names() if name is None else [_known(name)]
     out = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -10,8 +11,12 @@ from sklearn import get_config
 
 from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
 from superpac.array_types import FloatArray
+from superpac.device.choice import Torch
 from superpac.errors import InputError
 from superpac.graph.sparse_graph import tidy
+
+if TYPE_CHECKING:
+    from superpac.affinity._kernels.torch_search import Search
 
 WAYS = ("unit", "raw", "max", "knn")
 """Names that ``to_affinity`` may have."""
@@ -22,7 +27,8 @@ _PRODUCT_ENTRIES = 20_000_000  # entries of C C' held at a time by "knn"
 class SelfExpressive(AffinityEstimator):
     """Base of the estimators that express every point by the others.
 
-    A subclass implements :meth:`_coefficients`. The parameters ``normalize``, ``to_affinity``,
+    A subclass implements :meth:`_coefficients`, and :meth:`_coefficients_on` if it has a parameter
+    ``device``. The parameters ``normalize``, ``to_affinity``,
     ``rho`` and ``n_neighbors`` exist in every subclass.
     """
 
@@ -35,9 +41,30 @@ class SelfExpressive(AffinityEstimator):
     def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         """Coefficients of points of length at most one; row j expresses point j."""
 
+    def _coefficients_on(self, search: Search, progress: Progress) -> sparse.csr_array:
+        """Coefficients of points on a graphics processor; row j expresses point j."""
+        raise NotImplementedError
+
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        device = self._device(X.shape[0])
+        if isinstance(device, Torch):
+            return self._graph_on(device, X, progress)
         X = unit_rows(X) if self.normalize else longest_to_one(X)
         self.coefficients_ = self._coefficients(X, progress)
+        return affinity_from_coefficients(
+            self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
+        )
+
+    def _graph_on(self, device: Torch, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        """The same on a graphics processor."""
+        from superpac.affinity._kernels import torch_graph
+        from superpac.affinity._kernels.torch_search import Search
+
+        points = X if self.normalize else longest_to_one(X)
+        search = Search.of(points, device, unit=bool(self.normalize))
+        self.coefficients_ = self._coefficients_on(search, progress)
+        if self.to_affinity != "knn" and self.rho >= 1:
+            return torch_graph.affinity(self.coefficients_, self.to_affinity, device)
         return affinity_from_coefficients(
             self.coefficients_, self.to_affinity, rho=self.rho, n_neighbors=self.n_neighbors
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scipy import sparse
 
@@ -11,6 +12,10 @@ from superpac.affinity.base import Progress
 from superpac.affinity.parameters import choice, flag, integer, real
 from superpac.affinity.self_expressive import WAYS, SelfExpressive, working_memory
 from superpac.array_types import FloatArray
+from superpac.device.choice import DEVICES
+
+if TYPE_CHECKING:
+    from superpac.affinity._kernels.torch_search import Search
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -39,6 +44,10 @@ class SSCOMP(SelfExpressive):
         Share of the l1 norm of every row of coefficients to keep.
     n_neighbors : int, default=3
         Neighbours per point for ``to_affinity="knn"``.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where coefficients are computed. "cuda" is a graphics processor (needs the extra ``gpu``),
+        where points are kept in single precision. "auto" takes it from 5,000 points on where there
+        is one.
     random_state : int, RandomState instance or None, default=None
         Seed of the k-means at the end of the spectral step.
     n_jobs : int or None, default=None
@@ -83,6 +92,7 @@ class SSCOMP(SelfExpressive):
     to_affinity: str = choice("unit", WAYS)
     rho: float = real(1.0, "(0, 1]")
     n_neighbors: int = integer(3)
+    device: str = choice("auto", DEVICES)
 
     def _coefficients(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         return omp_coefficients(
@@ -93,3 +103,8 @@ class SSCOMP(SelfExpressive):
             progress=progress,
             where=self._where,
         )
+
+    def _coefficients_on(self, search: Search, progress: Progress) -> sparse.csr_array:
+        from superpac.affinity._kernels.torch_omp import omp_rows
+
+        return omp_rows(search, self.n_nonzero, float(self.eps), progress=progress)

@@ -13,6 +13,7 @@ from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
 from superpac.affinity.parameters import choice, integer
 from superpac.array_types import FloatArray
+from superpac.device.choice import DEVICES, Torch
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
 from superpac.system.optional import is_installed
 
@@ -40,6 +41,10 @@ class TSC(AffinityEstimator):
         How neighbours are found: by looking at all pairs, or nearly all of them by an inverted file
         (needs the extra ``large``), widened until 99% are found on a sample of the points. "auto"
         is exact up to 20,000 points, and beyond where the extra is not installed.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where neighbours are looked for. "cuda" is a graphics processor (needs the extra ``gpu``),
+        which looks at all pairs whatever `search` says; products decide in single precision there.
+        "auto" takes it from 5,000 points on where there is one, unless `search` is "approximate".
     random_state : int, RandomState or None
         Seed of the spectral step; the affinity itself is deterministic.
     n_jobs : int or None
@@ -72,10 +77,16 @@ class TSC(AffinityEstimator):
 
     q: int | None = integer(None, optional=True)
     search: str = choice("auto", ("auto", "exact", "approximate"))
+    device: str = choice("auto", DEVICES)
 
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         n = X.shape[0]
         self.q_ = min(default_q(n, self.n_clusters) if self.q is None else int(self.q), n - 1)
+        if self.search != "approximate" or self.device == "cuda":
+            device = self._device(n)
+            if isinstance(device, Torch):
+                self.recall_ = 1.0
+                return self._graph_on(device, X, progress)
         approximate = self.search == "approximate" or (
             self.search == "auto" and n > EXACT_UP_TO and is_installed("large")
         )
@@ -94,6 +105,22 @@ class TSC(AffinityEstimator):
         weights = np.exp(-2.0 * np.arccos(np.minimum(cosines, 1.0)))
         Z = rows_to_matrix(indices, weights, n)
         return tidy(Z + Z.T)
+
+    def _graph_on(self, device: Torch, X: FloatArray, progress: Progress) -> sparse.csr_array:
+        """The same on a graphics processor."""
+        import torch
+
+        from superpac.affinity._kernels.torch_graph import symmetric
+        from superpac.affinity._kernels.torch_search import Search
+        from superpac.affinity._kernels.torch_top_k import top_rows
+
+        n = X.shape[0]
+        search = Search.of(X, device, unit=True)
+        columns, cosines = top_rows(search, self.q_, floor=ORTHOGONAL, progress=progress)
+        weights = torch.exp(-2.0 * torch.arccos(cosines.double().clamp(max=1.0)))
+        rows = torch.arange(n, device=columns.device)[:, None].expand(columns.shape)
+        found = columns >= 0
+        return symmetric(rows[found], columns[found], weights[found], n)
 
 
 def default_q(n_samples: int, n_clusters: int) -> int:
