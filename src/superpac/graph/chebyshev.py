@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from superpac.device.arrays import Array, namespace
+from superpac.graph.eigenpairs import symmetric_eigenpairs
 
 TOLERANCE = 1e-4  # of the eigenvector residual; looser loses eigenvectors, tighter moves no label
 
@@ -39,7 +40,7 @@ def chebyshev_vectors(
     V = xp.linalg.qr(xp.concat([S.top, start[:, S.top.shape[1] :]], axis=1))[0]
     for sweep in range(sweeps + 1):
         product = S.step(V, V, 1.0, 0.0, 0.0)
-        values, turn = xp.linalg.eigh(V.T @ product)
+        values, turn = symmetric_eigenpairs(V.T @ product)
         values, turn = xp.flip(values), xp.flip(turn, axis=1)
         V, product = V @ turn, product @ turn
         left = product[:, :wanted] - V[:, :wanted] * values[:wanted]

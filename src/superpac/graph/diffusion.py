@@ -20,6 +20,7 @@ from superpac.array_types import IntArray
 from superpac.device.arrays import Array, filled, is_host, like, namespace, to_host
 from superpac.device.choice import HOST, Device, Torch
 from superpac.errors import InputError
+from superpac.graph.eigenpairs import symmetric_eigenpairs
 from superpac.graph.spectral import normalized_affinity
 
 ALPHA = 0.99
@@ -277,7 +278,7 @@ class Diffusion:
             return
         xp = namespace(vectors)
         V = xp.linalg.qr(vectors)[0]
-        values, mix = xp.linalg.eigh(V.T @ self.product(V))
+        values, mix = symmetric_eigenpairs(V.T @ self.product(V))
         self._slow = V @ mix, 1.0 / (1.0 - self.alpha * xp.clip(values, None, 1.0))
 
     def columns(self, points: Sequence[int] | IntArray) -> Array:

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 
 from superpac.array_types import FloatArray, IntArray
+from superpac.graph.eigenpairs import symmetric_eigenpairs
 from superpac.graph.imputed_spectral import KnownSets, block_step
 
 GUARD = 8  # vectors carried beyond those wanted, at least: the last ones converge slowest
@@ -176,7 +177,7 @@ def smallest_pairs(
     V = _basis(start)
     product = L.product(V)
     for sweep in range(SWEEPS + 1):
-        values, turn = np.linalg.eigh(V.T @ product)
+        values, turn = symmetric_eigenpairs(V.T @ product)
         V, product = V @ turn, product @ turn
         gap = np.linalg.norm(product[:, :k] - V[:, :k] * values[:k], axis=0)
         poor = gap > TOLERANCE * max(values[k - 1], 1e-8)
@@ -229,7 +230,7 @@ def _dense(
     # eigenvalues are good to the square of the vectors' error.
     _, near = eigh(full.astype(np.float32), subset_by_index=[0, width - 1], overwrite_a=True)
     V = np.linalg.qr(near.astype(np.float64))[0]
-    values, turn = np.linalg.eigh(V.T @ L.product(V))
+    values, turn = symmetric_eigenpairs(V.T @ L.product(V))
     vectors = V @ turn
     return values[:k], vectors[:, :k], vectors
 

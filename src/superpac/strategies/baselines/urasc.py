@@ -8,6 +8,7 @@ first order, if it were linked to the certain sets) times its step (the entropy 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
@@ -25,7 +26,6 @@ from superpac.system.threads import one_thread
 NEIGHBOURS = 20
 SHARE = 1e-4  # every cluster's least share before normalising
 TIE = 1e-6  # eigenvalues nearer than this are one eigenvalue
-BLOCK = 4_000_000  # numbers held at once by the gradient
 
 
 def eigenvector_change(
@@ -65,26 +65,29 @@ def eigenvector_change(
     >>> eigenvector_change(vectors, values, np.array([0]), 1).round(4).tolist()
     [0.0, 0.433, 0.0]
     """
-    n, P = vectors.shape
-    m = len(sets)
     speakers = vectors[sets]
     S = speakers.sum(axis=0)
     M = speakers.T @ speakers
-    counted = range(1, min(n_clusters + 1, P))
-    total = np.zeros(n)
-    rows = max(1, BLOCK // P)
-    for begin in range(0, n, rows):
-        V = vectors[begin : begin + rows]
-        for k in counted:
-            gap = values[k] - values
-            inverse = np.divide(1.0, gap, out=np.zeros(P), where=np.abs(gap) >= TIE)
-            inverse[k] = 0.0
-            # m v_k v_p - v_k S_p - v_p S_k + M_kp
-            change = V * (m * V[:, k : k + 1] - S[k])
-            change -= V[:, k : k + 1] * S
-            change += M[k]
-            change *= inverse
-            total[begin : begin + rows] += np.sqrt(np.einsum("ip,ip->i", change, change))
+    gap = values[:, None] - values
+    inverse = np.divide(1.0, gap, out=np.zeros_like(gap), where=np.abs(gap) >= TIE)
+    vectors = np.ascontiguousarray(vectors)
+    return _change(vectors, S, M, inverse, len(sets), min(n_clusters + 1, values.size))
+
+
+# reassociation lets the inner sum use vector instructions; nothing here relies on its order
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _change(V, S, M, inverse, m, most):  # type: ignore[no-untyped-def]
+    """Sum over eigenvectors 1 to ``most - 1`` of the length of each row's coefficients."""
+    total = np.zeros(V.shape[0])
+    for i in range(V.shape[0]):
+        row = V[i]
+        for k in range(1, most):
+            first, second, length = m * row[k] - S[k], row[k], 0.0
+            for p in range(row.size):
+                # m v_k v_p - v_k S_p - v_p S_k + M_kp
+                part = (first * row[p] - second * S[p] + M[k, p]) * inverse[k, p]
+                length += part * part
+            total[i] += np.sqrt(length)
     return total
 
 
