@@ -44,7 +44,7 @@ def asked(monkeypatch):
 def test_a_device_gives_the_same_affinity(spec, points, asked):
     there = make_affinity(spec, 3)
     A = there.affinity(points)
-    assert asked == [("auto", 180)]
+    assert set(asked) == {("auto", 180)}
     here = make_affinity(spec + (",device=cpu" if ":" in spec else ":device=cpu"), 3)
     asked.clear()
     with pytest.MonkeyPatch.context() as patch:
@@ -77,7 +77,7 @@ def test_an_approximate_search_stays_on_the_processor_unless_a_device_is_named(p
     assert asked == []
     model = make_affinity("tsc:q=4,search=approximate,device=cuda", 3)
     model.affinity(points)
-    assert asked == [("cuda", 180)]
+    assert set(asked) == {("cuda", 180)}
     assert model.recall_ == 1.0
 
 

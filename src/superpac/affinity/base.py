@@ -23,7 +23,7 @@ from superpac.affinity.parameters import (
     parameter_error,
 )
 from superpac.array_types import FloatArray, IntArray
-from superpac.device.choice import HOST, Device, choose_device
+from superpac.device.choice import DEVICES, HOST, Device, choose_device
 from superpac.errors import InputError
 from superpac.graph.spectral import Seed, spectral_clustering
 from superpac.system.progress import Progress, no_progress
@@ -109,12 +109,16 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
         scipy.sparse.csr_array of shape (n_samples, n_samples)
             Symmetric, non-negative, with a zero diagonal.
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._check_parameters(*X.shape)
         if where is not HERE:
             self.check_by_rows()
         self._where = where  # type: ignore[misc]
         try:
+            # a graphics processor scales points in double precision itself, block by block
+            named = getattr(self, "device", None) in DEVICES and np.ndim(X) == 2
+            elsewhere = named and self._device(np.shape(X)[0]) is not HOST
+            kinds = [np.float64, np.float32] if elsewhere else np.float64
+            X = validate_data(self, X, dtype=kinds, ensure_min_samples=2)
+            self._check_parameters(*X.shape)
             with use_threads(self.n_jobs):
                 return _short_indices(self._graph(X, progress))
         finally:

@@ -13,7 +13,7 @@ from superpac.affinity._kernels.top_k import top_inner_products
 from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
 from superpac.affinity.parameters import choice, integer
 from superpac.array_types import FloatArray
-from superpac.device.choice import DEVICES, Torch
+from superpac.device.choice import DEVICES, HOST, Device, Torch
 from superpac.graph.sparse_graph import rows_to_matrix, tidy
 from superpac.system.optional import is_installed
 
@@ -82,11 +82,10 @@ class TSC(AffinityEstimator):
     def _graph(self, X: FloatArray, progress: Progress) -> sparse.csr_array:
         n = X.shape[0]
         self.q_ = min(default_q(n, self.n_clusters) if self.q is None else int(self.q), n - 1)
-        if self.search != "approximate" or self.device == "cuda":
-            device = self._device(n)
-            if isinstance(device, Torch):
-                self.recall_ = 1.0
-                return self._graph_on(device, X, progress)
+        device = self._device(n)
+        if isinstance(device, Torch):
+            self.recall_ = 1.0
+            return self._graph_on(device, X, progress)
         approximate = self.search == "approximate" or (
             self.search == "auto" and n > EXACT_UP_TO and is_installed("large")
         )
@@ -105,6 +104,12 @@ class TSC(AffinityEstimator):
         weights = np.exp(-2.0 * np.arccos(np.minimum(cosines, 1.0)))
         Z = rows_to_matrix(indices, weights, n)
         return tidy(Z + Z.T)
+
+    def _device(self, points: int) -> Device:
+        """The device; the processor for an approximate search, unless another is named."""
+        if self.search == "approximate" and self.device != "cuda":
+            return HOST
+        return super()._device(points)
 
     def _graph_on(self, device: Torch, X: FloatArray, progress: Progress) -> sparse.csr_array:
         """The same on a graphics processor."""

@@ -77,7 +77,7 @@ def build_affinity(
             maker.device = device
         # from the points as they are: a method for subspaces scales them itself, a graph of
         # distances must not
-        return maker.affinity(data.points(), progress=progress or no_progress, where=where)
+        return maker.affinity(data.X, progress=progress or no_progress, where=where)
 
     if cache is None or not made_by_method(affinity):
         return make()
