@@ -30,6 +30,9 @@ from superpac.system.progress import Progress, no_progress
 from superpac.system.row_blocks import HERE, RowBlocks
 from superpac.system.threads import limit_threads
 
+SINGLE_FROM = 10_000_000
+"""Numbers in the data from which copies of it are in single precision: memory for half of them."""
+
 UNIT_BLOCK = 512  # rows scaled at a time: few enough to stay near the processor
 
 
@@ -113,16 +116,18 @@ class AffinityEstimator(ClusterMixin, BaseEstimator):
             self.check_by_rows()
         self._where = where  # type: ignore[misc]
         try:
-            # a graphics processor scales points in double precision itself, block by block
-            named = getattr(self, "device", None) in DEVICES and np.ndim(X) == 2
-            elsewhere = named and self._device(np.shape(X)[0]) is not HOST
-            kinds = [np.float64, np.float32] if elsewhere else np.float64
-            X = validate_data(self, X, dtype=kinds, ensure_min_samples=2)
+            kind = "numeric" if np.ndim(X) == 2 and self._by_blocks(*np.shape(X)) else np.float64
+            X = validate_data(self, X, dtype=kind, ensure_min_samples=2)
             self._check_parameters(*X.shape)
             with use_threads(self.n_jobs):
                 return _short_indices(self._graph(X, progress))
         finally:
             del self._where
+
+    def _by_blocks(self, points: int, numbers: int) -> bool:
+        """Whether points are brought to double precision block by block, and not all at once."""
+        named = getattr(self, "device", None) in DEVICES
+        return named and self._device(points) is not HOST
 
     def _device(self, points: int) -> Device:
         """Device that computes; the processor for methods that know no other."""

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from superpac.affinity._kernels.approximate_top_k import approximate_top_inner_products
 from superpac.affinity._kernels.top_k import top_inner_products
-from superpac.affinity.base import AffinityEstimator, Progress, unit_rows
+from superpac.affinity.base import SINGLE_FROM, AffinityEstimator, Progress, unit_rows
 from superpac.affinity.parameters import choice, integer
 from superpac.array_types import FloatArray
 from superpac.device.choice import DEVICES, HOST, Device, Torch
@@ -86,17 +86,15 @@ class TSC(AffinityEstimator):
         if isinstance(device, Torch):
             self.recall_ = 1.0
             return self._graph_on(device, X, progress)
-        approximate = self.search == "approximate" or (
-            self.search == "auto" and n > EXACT_UP_TO and is_installed("large")
-        )
         options: dict[str, Any] = {
             "floor": ORTHOGONAL,
             "progress": progress,
             "where": self._where,
         }
-        if approximate:
+        if self._approximate(n):
+            kind = np.float32 if X.size > SINGLE_FROM else np.float64
             indices, cosines, self.recall_ = approximate_top_inner_products(
-                unit_rows(X), self.q_, recall=RECALL, **options
+                unit_rows(X, kind), self.q_, recall=RECALL, **options
             )
         else:
             indices, cosines = top_inner_products(unit_rows(X), self.q_, **options)
@@ -104,6 +102,14 @@ class TSC(AffinityEstimator):
         weights = np.exp(-2.0 * np.arccos(np.minimum(cosines, 1.0)))
         Z = rows_to_matrix(indices, weights, n)
         return tidy(Z + Z.T)
+
+    def _approximate(self, points: int) -> bool:
+        """Whether the processor looks for neighbours without looking at all pairs."""
+        many = self.search == "auto" and points > EXACT_UP_TO and is_installed("large")
+        return many or self.search == "approximate"
+
+    def _by_blocks(self, points: int, numbers: int) -> bool:
+        return self._approximate(points) or super()._by_blocks(points, numbers)
 
     def _device(self, points: int) -> Device:
         """The device; the processor for an approximate search, unless another is named."""

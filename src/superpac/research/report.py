@@ -117,7 +117,7 @@ def claims_table(claims: Sequence[Claim]) -> str:
 
 
 def figures_page(sections: Sequence[Mapping[str, Any]]) -> str:
-    """Write the figures as a Markdown page: picture, caption, command, time and numbers.
+    """Write the figures as a Markdown page: what there is, then picture, command and numbers.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def figures_page(sections: Sequence[Mapping[str, Any]]) -> str:
     -------
     str
     """
-    lines = ["# The figures", ""]
+    lines = ["# The figures", "", *_contents_table(sections), ""]
     for section in sections:
         beyond = "" if section["paper"] else " (beyond the paper)"
         lines += [f"## {section['title']}{beyond}", ""]
@@ -145,6 +145,17 @@ def figures_page(sections: Sequence[Mapping[str, Any]]) -> str:
             lines += ["<details><summary>Numbers</summary>", "", *_numbers_table(section["rows"])]
             lines += ["", "</details>", ""]
     return "\n".join(lines)
+
+
+def _contents_table(sections: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Figures with their trials, and the lines that have none yet, as a Markdown table."""
+    lines = ["| figure | trials | processor minutes | without any trial yet |"]
+    lines.append("| --- | --- | --- | --- |")
+    for section in sections:
+        missing = "; ".join(section["missing"]).replace("|", "/")
+        cells = (section["name"], section["counted"], f"{section['minutes']:.0f}", missing)
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def _numbers_table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -305,7 +316,23 @@ def _section(results: Results, layout: Mapping[str, Any], root: Path) -> dict[st
         "command": f"superpac reproduce {layout['name']}",
         "minutes": float(here["cpu_seconds"].sum()) / 60,
         "counted": _counted(results, layout, len(here)),
+        "missing": _missing(results, layout),
     }
+
+
+def _missing(results: Results, layout: Mapping[str, Any]) -> list[str]:
+    """Lines of each panel that have no trial, where a full run has some."""
+    found = []
+    for panel in layout["panels"]:
+        without = [
+            label_of(results, layout, line)
+            for line in layout["lines"]
+            if (not panel["lines"] or line["name"] in panel["lines"])
+            and min(panel["trials"], line.get("trials") or panel["trials"])
+            and results.select(layout["name"], panel["name"], line["name"]).empty
+        ]
+        found += [f"{panel['title']}: {', '.join(without)}"] if without else []
+    return [] if results.meta["quick"] else found
 
 
 def _counted(results: Results, layout: Mapping[str, Any], run: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from superpac.affinity.base import Progress, no_progress, unit_rows
+from superpac.affinity.base import SINGLE_FROM, Progress, no_progress, unit_rows
 from superpac.affinity.registry import (
     PRESETS,
     affinity_names,
@@ -27,8 +27,6 @@ from superpac.strategies import AS_THEY_ARE, USE_DEVICES
 from superpac.strategies.base import Problem
 from superpac.subspaces.geometry import choose_dim
 from superpac.system.row_blocks import HERE, RowBlocks
-
-SINGLE_FROM = 10_000_000  # numbers in the data
 
 # methods whose graph may depend on the number of clusters
 NEED_COUNT = ("tsc", "gsc", "ekss", "ksubspaces")
@@ -157,11 +155,6 @@ def build_problem(
     scaled = spec.normalize
     if scaled is None:
         scaled = spec.strategy not in AS_THEY_ARE and not of_distances(spec.affinity)
-    if scaled:
-        # much data in single precision: half the memory, and lengths stay right to seven digits
-        X = unit_rows(data.X, np.float32 if data.X.size > SINGLE_FROM else np.float64)
-    else:
-        X = _in_range(data.points())
     if affinity is not None or not made_by_method(spec.affinity):
         cache = None
     about = _about(data, spec.affinity, clusters, spec.seed)
@@ -177,6 +170,11 @@ def build_problem(
         )
     affinity = check_affinity(affinity)
     check_sizes(data, spec, affinity)  # a matrix from a file
+    if scaled:
+        # much data in single precision: half the memory, and lengths stay right to seven digits
+        X = unit_rows(data.X, np.float32 if data.X.size > SINGLE_FROM else np.float64)
+    else:
+        X = _in_range(data.points())
 
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
