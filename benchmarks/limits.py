@@ -400,6 +400,80 @@ def paint(folder: Path) -> Iterator[Measured]:
     )
 
 
+FRAMES = """async ([act, seconds]) => {
+    const step = {
+        scroll: (n) => window.scrollBy(0, (Math.floor(n / 60) % 2 ? -1 : 1) * 90),
+        map: (n) => {
+            const box = document.querySelector("#canvas").getBoundingClientRect();
+            const at = { clientX: box.left + box.width / 2, clientY: box.top + box.height / 2 };
+            const deltaY = Math.floor(n / 40) % 2 ? 20 : -20;
+            const options = { ...at, deltaY, bubbles: true, cancelable: true };
+            document.querySelector("#canvas").dispatchEvent(new WheelEvent("wheel", options));
+        },
+    }[act];
+    const begun = performance.now();
+    let frames = 0;
+    while (performance.now() - begun < 1000 * seconds) {
+        step(frames);
+        await new Promise(requestAnimationFrame);
+        frames += 1;
+    }
+    return frames / seconds;
+}"""
+
+
+@measure
+def large(folder: Path) -> Iterator[Measured]:
+    """Clusters, map and history of 100,000 pictures in the browser: paint, frames, requests."""
+    from playwright.sync_api import Response, sync_playwright
+
+    if not Path(CHROMIUM).exists():
+        pytest.skip("Chromium is not installed")
+    digits = load("digits")
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, len(digits), 100_000)
+    X = np.clip(digits.X[rows] + rng.integers(-1, 2, (rows.size, 64)), 0, 16).astype(np.uint8)
+    np.savez(folder / "many.npz", X=X, image_shape=(8, 8))
+    page_server = LabelServer(folder, folder / "many.npz", k=10)
+    bytes_of: dict[str, int] = {}
+
+    def note(response: Response) -> None:
+        bytes_of[response.url] = len(response.body()) if response.status == 200 else 0
+
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page.goto(page_server.url)
+            page.wait_for_selector("#ask:not([hidden]) #stage .card", timeout=900_000)
+            page.on("response", note)
+            for view, ready in (
+                ("clusters", "#clusters:not([hidden]) .thumb img"),
+                ("history", "#history:not([hidden]) h1"),
+            ):
+                page.goto("about:blank")
+                begun = time.perf_counter()
+                page.goto(f"{page_server.origin}/#{view}")
+                page.wait_for_selector(ready, timeout=60_000)
+                yield f"{view} of 100,000 items, seen", time.perf_counter() - begun, 1.0, "s"
+            page.goto(f"{page_server.origin}/#clusters")
+            page.wait_for_selector("#clusters:not([hidden]) .thumb img", timeout=60_000)
+            walls = page.evaluate(FRAMES, ["scroll", 5])
+            begun = time.perf_counter()
+            page.click("[data-look=map]")
+            page.wait_for_selector("#map:not([hidden]) #canvas", timeout=60_000)
+            page.wait_for_timeout(50)
+            page.evaluate("() => new Promise(requestAnimationFrame)")
+            yield "map of 100,000 items, seen", time.perf_counter() - begun, 1.0, "s"
+            zoomed = page.evaluate(FRAMES, ["map", 5])
+            browser.close()
+    finally:
+        page_server.stop()
+    yield "walls, milliseconds per frame while scrolling", 1e3 / walls, 20.0, "ms"
+    yield "map, milliseconds per frame while zooming", 1e3 / zoomed, 20.0, "ms"
+    yield "largest response", max(bytes_of.values()) / 1e6, 1.0, "MB"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="which; all by default")

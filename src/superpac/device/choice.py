@@ -86,6 +86,9 @@ class Processor(Device):
         """Bytes that this process may still take."""
         return free_bytes()
 
+    def __reduce__(self) -> str:
+        return "HOST"  # a copy, and what another process is sent, is the one there is
+
 
 class Torch(Device):
     """PyTorch, on a graphics processor or on the processor.
