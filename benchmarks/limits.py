@@ -438,7 +438,7 @@ def large(folder: Path) -> Iterator[Measured]:
     bytes_of: dict[str, int] = {}
 
     def note(response: Response) -> None:
-        bytes_of[response.url] = len(response.body()) if response.status == 200 else 0
+        bytes_of[response.url] = int(response.headers.get("content-length", 0))
 
     try:
         with sync_playwright() as playwright:

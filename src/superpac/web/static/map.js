@@ -5,11 +5,12 @@ import { call } from "./api.js";
 import { offerGroups } from "./arrange.js";
 import { colour } from "./colours.js";
 import { button, byId, make } from "./dom.js";
+import { Dots, packed } from "./dots.js";
 import { complain } from "./errors.js";
 import { openItem } from "./item.js";
 import { say } from "./messages.js";
 import { thumb } from "./pictures.js";
-import { isSelected, onSelect, select, toggle } from "./selection.js";
+import { anySelected, isSelected, onSelect, select, toggle } from "./selection.js";
 import { state } from "./state.js";
 
 /**
@@ -182,6 +183,78 @@ function draw() {
   const ink = getComputedStyle(document.body).color;
   const crowd = Math.sqrt(2000 / Math.max(all.count, 1));
   const size = Math.max(1.2, Math.min(6, 2.2 * crowd * Math.sqrt(view.zoom) + 1.2));
+  const marked = size < 2 ? drawSquares(pen, all, box, size, ratio) : drawDiscs(pen, all, box, size, ink);
+  pen.strokeStyle = ink;
+  pen.lineWidth = 2;
+  for (let n = 0; n < marked.length; n += 2) ring(pen, marked[n], marked[n + 1], size + 4);
+  if (current !== null) {
+    pen.lineWidth = 3;
+    const [x, y] = onCanvas(all.x[current], all.y[current], box);
+    ring(pen, x, y, size + 8);
+  }
+  drawNames(pen, all, box, ink);
+  drawLasso(pen, ink);
+}
+
+/** @typedef {{ width: number, height: number, scale: number }} Box */
+
+/**
+ * Draw many small items, those that answers tie on top; gives the places of the selected ones.
+ *
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Points} all
+ * @param {Box} box
+ * @param {number} size
+ * @param {number} ratio pixels of the canvas per pixel of the page
+ * @returns {number[]}
+ */
+function drawSquares(pen, all, box, size, ratio) {
+  const dots = new Dots(canvas().width, canvas().height);
+  /** @type {Map<number, number>} */
+  const colours = new Map();
+  /** @type {number[]} */
+  const marked = [];
+  /** @type {number[]} */
+  const tied = [];
+  const any = anySelected();
+  const across = box.width / 2 - view.x * box.scale;
+  const down = box.height / 2 + view.y * box.scale;
+  for (let n = 0; n < all.count; n += 1) {
+    const x = across + all.x[n] * box.scale;
+    const y = down - all.y[n] * box.scale;
+    if (x < -9 || y < -9 || x > box.width + 9 || y > box.height + 9) continue;
+    if (any && isSelected(itemAt(all, n))) marked.push(x, y);
+    const key = all.cluster[n];
+    if (key & TIED) {
+      tied.push(x, y, key & ~TIED);
+      continue;
+    }
+    let shade = colours.get(key);
+    if (shade === undefined) {
+      shade = packed(pen, colour(key), 0.72);
+      colours.set(key, shade);
+    }
+    dots.square(x * ratio, y * ratio, size * ratio, shade);
+  }
+  pen.putImageData(dots.image, 0, 0);
+  for (let n = 0; n < tied.length; n += 3) {
+    pen.fillStyle = colour(tied[n + 2]);
+    pen.fillRect(tied[n] - 1.5 * size, tied[n + 1] - 1.5 * size, 3 * size, 3 * size);
+  }
+  return marked;
+}
+
+/**
+ * Draw items as discs; gives the places of the selected ones.
+ *
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Points} all
+ * @param {Box} box
+ * @param {number} size
+ * @param {string} ink
+ * @returns {number[]}
+ */
+function drawDiscs(pen, all, box, size, ink) {
   /** @type {Map<number, number[]>} */
   const byGroup = new Map();
   /** @type {number[]} */
@@ -202,10 +275,6 @@ function draw() {
     const wide = tied ? 1.5 * size : size;
     pen.strokeStyle = ink;
     for (let n = 0; n < places.length; n += 2) {
-      if (size < 2) {
-        pen.fillRect(places[n] - wide, places[n + 1] - wide, 2 * wide, 2 * wide); // many are drawn faster so
-        continue;
-      }
       pen.beginPath();
       pen.arc(places[n], places[n + 1], wide, 0, 2 * Math.PI);
       pen.fill();
@@ -213,16 +282,7 @@ function draw() {
     }
   }
   pen.globalAlpha = 1;
-  pen.strokeStyle = ink;
-  pen.lineWidth = 2;
-  for (let n = 0; n < marked.length; n += 2) ring(pen, marked[n], marked[n + 1], size + 4);
-  if (current !== null) {
-    pen.lineWidth = 3;
-    const [x, y] = onCanvas(all.x[current], all.y[current], box);
-    ring(pen, x, y, size + 8);
-  }
-  drawNames(pen, all, box, ink);
-  drawLasso(pen, ink);
+  return marked;
 }
 
 /**

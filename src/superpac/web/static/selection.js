@@ -31,6 +31,11 @@ export function isSelected(item) {
   return chosen.has(item);
 }
 
+/** Whether any item is selected. */
+export function anySelected() {
+  return chosen.size > 0;
+}
+
 /** @param {number} item */
 export function toggle(item) {
   if (!chosen.delete(item)) chosen.add(item);
