@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from graphics import torch_device
+from superpac.graph import spectral
 from superpac.graph.cluster_count import guess_count, stability, walk_lift
 
 
@@ -75,3 +77,9 @@ def test_lift_is_above_one_where_joining_makes_a_clustering_more_stable():
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_few_points_or_no_edges_are_no_obstacle(n):
     assert 1 <= guess_count(sparse.csr_array((n, n))) <= 2
+
+
+def test_a_graphics_processor_guesses_the_same(monkeypatch):
+    monkeypatch.setattr(spectral, "THERE_FROM", 100)
+    graph, _ = blocks(5, 80, 0.02, seed=3)
+    assert guess_count(graph, device=torch_device()) == guess_count(graph) == 5

@@ -82,9 +82,9 @@ def cluster(
             )
         estimated = k == AUTO
         with stages.stage("spectral"):
-            k = estimate_count(graph, seed) if estimated else given
-            rng = np.random.RandomState(seed)
             there = choose_device(points=len(items))
+            k = estimate_count(graph, seed, there) if estimated else given
+            rng = np.random.RandomState(seed)
             found = spectral_embedding(graph, k, random_state=rng, device=there)
             clusters = cluster_rows(found.rows(), k, n_init=20, rng=rng, device=there)
     result: dict[str, Any] = {

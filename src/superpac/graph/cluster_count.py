@@ -15,8 +15,8 @@ from scipy import sparse
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.device.arrays import Array, filled, is_host, ratio, to_host
-from superpac.graph.kmeans import kmeans
-from superpac.graph.spectral import spectral_embedding, unit_vectors
+from superpac.device.choice import HOST, Device, Torch
+from superpac.graph.spectral import cluster_rows, spectral_embedding, unit_vectors
 
 STEPS = 4
 GROWTH = 1.25
@@ -24,7 +24,9 @@ MOST = 128
 FIRST = 16  # eigenvectors found at once to begin with; twice as many each time they run out
 
 
-def guess_count(graph: sparse.csr_array, *, steps: int = STEPS, seed: int = 0) -> int:
+def guess_count(
+    graph: sparse.csr_array, *, steps: int = STEPS, seed: int = 0, device: Device = HOST
+) -> int:
     """Give the number of clusters that a walk on a graph leaves most seldom, beyond chance.
 
     Parameters
@@ -35,6 +37,8 @@ def guess_count(graph: sparse.csr_array, *, steps: int = STEPS, seed: int = 0) -
         Length of the walk.
     seed : int, default=0
         Of the spectral clusterings.
+    device : Device, default=HOST
+        Where it is computed.
 
     Returns
     -------
@@ -57,18 +61,20 @@ def guess_count(graph: sparse.csr_array, *, steps: int = STEPS, seed: int = 0) -
     most = max(2, min(MOST, n // 3))
     values: dict[int, float] = {}
     vectors = np.zeros((n, 0))
+    there = device.graph(graph) if isinstance(device, Torch) else graph
 
     def value(count: int) -> float:
         nonlocal vectors
         if count > vectors.shape[1]:
             wanted = min(n, max(FIRST, 2 * count))
+            rng = np.random.RandomState(seed)
             vectors = spectral_embedding(
-                graph, wanted, random_state=np.random.RandomState(seed), check_input=False
+                graph, wanted, random_state=rng, check_input=False, device=device
             ).vectors
         if count not in values:
-            rows = unit_vectors(vectors[:, :count])
-            labels = kmeans(rows, count, n_init=10, rng=np.random.RandomState(seed))
-            values[count] = stability(graph, labels, count, steps)
+            rows, rng = unit_vectors(vectors[:, :count]), np.random.RandomState(seed)
+            labels = cluster_rows(rows, count, n_init=10, rng=rng, device=device)
+            values[count] = stability(there, labels, count, steps, device)
         return values[count]
 
     count, best, worse = 2, 2, 0
@@ -81,14 +87,16 @@ def guess_count(graph: sparse.csr_array, *, steps: int = STEPS, seed: int = 0) -
     return max(range(max(2, best - reach), min(most, best + reach) + 1), key=value, default=best)
 
 
-def stability(graph: sparse.csr_array, labels: IntArray, n_clusters: int, steps: int = 1) -> float:
+def stability(
+    graph: Array, labels: IntArray, n_clusters: int, steps: int = 1, device: Device = HOST
+) -> float:
     """Share of walks that end in the cluster they began in, less what chance has; at most 1.
 
     At one step this is modularity (Newman & Girvan, Phys. Rev. E 69, 2004).
     """
     belong = np.zeros((labels.size, n_clusters))
     belong[np.arange(labels.size), labels] = 1.0
-    walks, share = _walks(graph, belong, steps)
+    walks, share = (to_host(found) for found in _walks(graph, device.array(belong), steps))
     return float(np.trace(walks)) - float(share @ share)
 
 

@@ -17,7 +17,7 @@ from superpac.affinity.registry import (
 from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
-from superpac.device.choice import HOST, choose_device
+from superpac.device.choice import HOST, Device, choose_device
 from superpac.graph.cluster_count import guess_count
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import check_affinity, spectral_clustering
@@ -99,7 +99,7 @@ def _about(data: Dataset, affinity: str, clusters: int, seed: int) -> str:
     return f"{data.fingerprint} {affinity} {used} {seed}"
 
 
-def estimate_count(affinity: sparse.csr_array, seed: int) -> int:
+def estimate_count(affinity: sparse.csr_array, seed: int, device: Device = HOST) -> int:
     """Estimate the number of clusters from an affinity alone, before anything was asked.
 
     Parameters
@@ -108,12 +108,14 @@ def estimate_count(affinity: sparse.csr_array, seed: int) -> int:
         As :func:`build_affinity` gives it.
     seed : int
         Of the spectral clusterings.
+    device : Device, default=HOST
+        Where it is computed.
 
     Returns
     -------
     int
     """
-    return guess_count(Diffusion(affinity).graph, seed=seed)
+    return guess_count(Diffusion(affinity).graph, seed=seed, device=device)
 
 
 def build_problem(
@@ -179,7 +181,7 @@ def build_problem(
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
         if auto:
-            count = estimate_count(affinity, spec.seed)
+            count = estimate_count(affinity, spec.seed, chosen)
         if dim is None:
             first = spectral_clustering(affinity, count, random_state=spec.seed, device=chosen)
             dim = choose_dim(X, first, count, max_dim=min(20, X.shape[1]), seed=spec.seed)
