@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import superpac.session.problem as problem_module
+from graphics import torch_device
 from superpac.affinity.base import unit_rows
 from superpac.data import Dataset
 from superpac.data.synthetic import make_subspaces
+from superpac.errors import InputError
 from superpac.session.problem import build_problem
 from superpac.session.spec import Spec
 from superpac.strategies import AS_THEY_ARE, STRATEGIES
@@ -42,3 +45,13 @@ def test_scaling_can_be_switched_either_way(points, strategy):
 def test_beside_a_graph_of_distances_length_counts(points):
     found = build_problem(points, Spec(3, "knn", "superpac-d", dim=2))
     np.testing.assert_array_equal(found.X, points.points())
+
+
+def test_a_graphics_processor_without_room_is_told_before_the_affinity(monkeypatch):
+    device = torch_device()
+    monkeypatch.setattr(problem_module, "choose_device", lambda *_: device)
+    monkeypatch.setattr(problem_module, "build_affinity", lambda *_, **__: pytest.fail("too late"))
+    monkeypatch.setattr(device, "free", lambda: 1000)
+    X, _ = make_subspaces(20, 3, 2, 12, seed=0)
+    with pytest.raises(InputError, match="A session of 60 items needs about .* GB on the device"):
+        build_problem(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))

@@ -28,6 +28,8 @@ from superpac.strategies.base import Problem
 from superpac.subspaces.geometry import choose_dim
 from superpac.system.row_blocks import HERE, RowBlocks
 
+LANDMARKS, COLUMNS = 1000, 14  # what a strategy keeps on a graphics processor, about
+
 # methods whose graph may depend on the number of clusters
 NEED_COUNT = ("tsc", "gsc", "ekss", "ksubspaces")
 
@@ -153,6 +155,10 @@ def build_problem(
     spec = spec.settled(data)
     auto = spec.n_clusters == AUTO
     clusters = spec.clusters
+    if chosen is not HOST and spec.strategy in USE_DEVICES:
+        # points and landmarks in single precision, and a score of columns per set of each view
+        each = 4 * (data.X.shape[1] + LANDMARKS) + 8 * COLUMNS * 2 * clusters
+        chosen.check_room(float(each * len(data)), f"A session of {len(data):,} items")
     check_sizes(data, spec, affinity)
     scaled = spec.normalize
     if scaled is None:
