@@ -130,7 +130,7 @@ def _draw(
     from superpac.plots import draw_clusters
     from superpac.subspaces.geometry import choose_dim, fit_bases, margins, residuals
 
-    X = unit_rows(items.points())
+    X = unit_rows(items.X)
     d = dim or items.default_dim or choose_dim(X, clusters, k, max_dim=min(20, X.shape[1]))
     sureness = margins(residuals(X, fit_bases(X, clusters, k, d)))
     return draw_clusters(plot, items, clusters, rows, sureness, title=title)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
+from superpac.data import mapped_files
 from superpac.data.checks import as_image_shape, as_numbers, reading
 from superpac.data.dataset import Dataset
 from superpac.data.limits import MOST_ARRAYS, check_size
@@ -27,14 +28,20 @@ def load_npy(
     ids: ArrayLike | None = None,
     image_shape: tuple[int, ...] | None = None,
 ) -> Dataset:
-    """Read an ``.npy`` file: (points, values), or images as (points, height, width[, 3])."""
+    """Read an ``.npy`` file: (points, values), or images as (points, height, width[, 3]).
+
+    A large one is mapped, not read: its values stay in the file.
+    """
     with reading(path, "an .npy file"), open(path, "rb") as file:
         header = _header(file, str(path))
         _check_header(header, path.stat().st_size - file.tell(), str(path))
         rows = header[0][0] if header[0] else 0
         check_size(_count(header), header[1].itemsize, str(path), rows=rows)
-        file.seek(0)
-        array = npy.read_array(file, allow_pickle=False)
+        if _count(header) * header[1].itemsize >= mapped_files.MAPPED_FROM:
+            array = mapped_files.open_mapped(path)
+        else:
+            file.seek(0)
+            array = npy.read_array(file, allow_pickle=False)
     return from_array(
         array, labels=labels, ids=ids, image_shape=image_shape, name=path.stem, source=str(path)
     )
@@ -128,7 +135,7 @@ def from_array(
     name: str = "array",
     source: str = "array",
 ) -> Dataset:
-    """Make a data set of an array already in memory; 3-D and 4-D arrays are stacks of images."""
+    """Make a data set of an array, copying nothing; 3-D and 4-D arrays are stacks of images."""
     if isinstance(labels, str) or isinstance(ids, str):
         raise DataError(
             f"{source}: has no named columns; give labels and ids as one value per point."

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superpac.errors import DataError, NotFoundError, SuperpacError
+from superpac.system.row_blocks import blocks_of
 from superpac.system.safe_text import encodable
 
 EXACT = 2**53
@@ -94,9 +95,8 @@ def as_points(values: ArrayLike, where: str, columns: Sequence[str] | None = Non
 
 
 def _check_finite(X: NDArray, where: str, columns: Sequence[str] | None) -> None:
-    block = max(1, 2**22 // X.shape[1])
-    for start in range(0, X.shape[0], block):
-        part = X[start : start + block]
+    for block in blocks_of(X.shape[0], max(1, 2**22 // X.shape[1])):
+        part = X[block.start : block.stop]
         if X.dtype.kind == "f":
             bad = ~np.isfinite(part)
         elif X.dtype.itemsize == 8:
@@ -106,7 +106,7 @@ def _check_finite(X: NDArray, where: str, columns: Sequence[str] | None) -> None
             return
         if bad.any():
             row, column = (int(v) for v in np.argwhere(bad)[0])
-            _refuse_cell(part[row, column], start + row, column, where, columns)
+            _refuse_cell(part[row, column], block.start + row, column, where, columns)
 
 
 def _refuse_cell(

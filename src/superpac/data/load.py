@@ -17,6 +17,7 @@ from superpac.data.benchmarks import load_benchmark
 from superpac.data.catalogue import CATALOGUE
 from superpac.data.dataset import Dataset
 from superpac.data.image_files import LIMIT_PIXELS, raster_suffixes
+from superpac.data.mapped_files import is_mapped
 from superpac.errors import DataError, InputError, NotFoundError
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def load(
     what : str, path, array-like, DataFrame or Dataset
         A name from `superpac.data.available`; a ``.npy``, ``.npz``, ``.csv``, ``.tsv``,
         ``.parquet``, ``.mat`` or ``.h5`` file; a folder of images; or points in memory. A name
-        wins over a file of the same name; write ``./digits`` for the file.
+        wins over a file of the same name; write ``./digits`` for the file. A ``.npy`` file of
+        64 MB or more, and an ``np.memmap``, are not copied: leave the file as it is meanwhile.
     labels : str, int or array-like, optional
         True classes, for measuring only: a column's name or number, an array's name in the
         file, "folders" for an image folder, or one label per point.
@@ -197,7 +199,7 @@ def _from_memory(what: Any, given: dict[str, Any]) -> Dataset:
         return what
     if _is_frame(what):
         return tables.load_frame(what, **given)
-    if isinstance(what, np.ndarray):
+    if isinstance(what, np.ndarray) and not is_mapped(what):
         # A copy, so that what the caller does to the array later cannot change the points.
         what = what.copy()
     elif not isinstance(what, Sequence) and not any(

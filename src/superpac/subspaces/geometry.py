@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from superpac.array_types import FloatArray
+from superpac.array_types import FloatArray, IntArray
 from superpac.device.arrays import Array, like, to_host
 from superpac.errors import InputError
+from superpac.system.row_blocks import blocks_of
 
+BLOCK = 16_384  # points brought to double precision at a time
 ROUNDING = 1e-13  # share of a squared length that a difference of such squares cannot tell from 0
 # Leading vectors of a second moment on a graphics processor:
 GUARD = 12  # vectors beside those wanted of a second moment: they part sooner
@@ -296,28 +298,43 @@ def choose_dim(
     >>> choose_dim(X + 0.01 * rng.normal(size=X.shape), y, 2)
     3
     """
-    points, members = np.asarray(X, dtype=np.float64), np.asarray(labels)
+    points, members = np.asarray(X), np.asarray(labels)
     half = np.zeros(points.shape[0], dtype=np.intp)
     rng = np.random.default_rng(seed)
     for k in range(n_clusters):
         inside = rng.permutation(np.flatnonzero(members == k))
         half[inside[: inside.size // 2]] = 1
-    squared = np.einsum("ij,ij->i", points, points)
     gain = np.zeros(max_dim)
     for side in (0, 1):
         train, test = half != side, np.flatnonzero((half == side) & (members >= 0))
-        kept = np.zeros((test.size, n_clusters, max_dim))
-        for k in range(n_clusters):
-            U = top_directions(points[train & (members == k)], max_dim)
-            if U.shape[1]:
-                power = np.cumsum((points[test] @ U) ** 2, axis=1)
-                kept[:, k, : U.shape[1]] = power
-                kept[:, k, U.shape[1] :] = power[:, -1:]
-        distance = np.sqrt(np.maximum(squared[test, None, None] - kept, 0.0))
-        rows = np.arange(test.size)
-        own = distance[rows, members[test]].copy()
-        distance[rows, members[test]] = np.inf
-        other = distance.min(axis=1) if n_clusters > 1 else np.ones_like(own)
-        larger = np.maximum(own, other)
-        gain += np.divide(other - own, larger, out=np.zeros_like(own), where=larger > 0).sum(axis=0)
+        bases = [
+            top_directions(points[train & (members == k)].astype(np.float64, copy=False), max_dim)
+            for k in range(n_clusters)
+        ]
+        for block in blocks_of(test.size, BLOCK):
+            rows = test[block.start : block.stop]
+            gain += _gains(
+                points[rows].astype(np.float64, copy=False), members[rows], bases, max_dim
+            )
     return int(np.flatnonzero(gain >= gain.max() - 0.1 * abs(gain.max()))[0]) + 1
+
+
+def _gains(
+    points: FloatArray, members: IntArray, bases: Sequence[FloatArray], max_dim: int
+) -> FloatArray:
+    """Sum of some points' margins between own and nearest other subspace, for each dimension."""
+    kept = np.zeros((points.shape[0], len(bases), max_dim))
+    for k, U in enumerate(bases):
+        if U.shape[1]:
+            power = np.cumsum((points @ U) ** 2, axis=1)
+            kept[:, k, : U.shape[1]] = power
+            kept[:, k, U.shape[1] :] = power[:, -1:]
+    squared = np.einsum("ij,ij->i", points, points)
+    distance = np.sqrt(np.maximum(squared[:, None, None] - kept, 0.0))
+    rows = np.arange(points.shape[0])
+    own = distance[rows, members].copy()
+    distance[rows, members] = np.inf
+    other = distance.min(axis=1) if len(bases) > 1 else np.ones_like(own)
+    larger = np.maximum(own, other)
+    gains = np.divide(other - own, larger, out=np.zeros_like(own), where=larger > 0)
+    return np.asarray(gains.sum(axis=0))

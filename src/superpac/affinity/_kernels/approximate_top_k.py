@@ -18,10 +18,10 @@ from superpac.affinity._kernels.top_k import gathered, ranked_products, top_inne
 from superpac.array_types import FloatArray, IntArray
 from superpac.system.optional import require
 from superpac.system.progress import Progress, no_progress
-from superpac.system.row_blocks import HERE, RowBlocks
+from superpac.system.row_blocks import HERE, RowBlocks, blocks_of
 
 SAMPLE = 256  # rows on which the search is measured
-BLOCK = 8192  # rows searched at a time
+BLOCK = 8192  # rows projected, and searched, at a time
 ROUNDS = 4  # times that the search is widened before all pairs are looked at
 TRAINED_ON = 64  # points per list that the lists' centres are fitted to
 PREPARING = 0.3  # of the time is spent before rows are searched: so far is progress by then
@@ -94,11 +94,19 @@ def _searches(X: FloatArray, kept: int, prepared: Callable[[float], None]) -> It
             min(96 * wide, X.shape[1]), min(32 * wide, lists), min((4 * kept + 20) * wide, 1000)
         )
         if index is None or index.d < reach.directions:
-            points = np.ascontiguousarray(single @ directions[:, : reach.directions], np.float32)
+            points = _projected(single, directions[:, : reach.directions])
             prepared(0.5)
             index = _index(points, lists)
         prepared(1.0)
         yield _Search(X, points, index, reach, signed)
+
+
+def _projected(single: NDArray[np.float32], directions: FloatArray) -> NDArray[np.float32]:
+    """Points on some directions, multiplied in double precision block by block."""
+    points = np.empty((single.shape[0], directions.shape[1]), np.float32)
+    for block in blocks_of(single.shape[0], BLOCK):
+        points[block.start : block.stop] = single[block.start : block.stop] @ directions
+    return points
 
 
 def _index(points: NDArray[np.float32], lists: int) -> Any:

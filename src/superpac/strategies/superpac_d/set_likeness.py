@@ -62,12 +62,12 @@ class SetLikeness:
 
     def _coordinates(self, beside: Array) -> Array:
         """Principal coordinates about the mean, nearly of one variance, where an array lives."""
-        centred = np.asarray(self._X, dtype=np.float64) - self._X.mean(axis=0)
+        centred = self._X - self._X.mean(axis=0)  # in single precision where the points are
         wanted = min(self.settings.like_coordinates, *centred.shape)
         if is_host(beside):
             U, lengths, _ = randomized_svd(centred, wanted, random_state=self._seed)
         else:  # a graphics processor decomposes all second moments sooner than a few by steps
-            there = like(centred, beside)
+            there = like(centred, beside, beside.dtype)
             values, vectors = (
                 part.flip(-1)[..., :wanted]
                 for part in namespace(there).linalg.eigh(there.T @ there)
