@@ -100,6 +100,17 @@ def test_choose_dim_finds_the_generating_dimension(dim):
     assert subspaces.choose_dim(X, np.repeat(np.arange(4), 60), 4) == dim
 
 
+def test_choose_dim_is_the_same_in_single_precision_and_in_small_blocks(monkeypatch):
+    rng = np.random.default_rng(1)
+    parts = [rng.normal(size=(60, 4)) @ rng.normal(size=(4, 40)) for _ in range(3)]
+    X = np.concatenate(parts) + 0.05 * rng.normal(size=(180, 40))
+    y = np.repeat(np.arange(3), 60)
+    whole = subspaces.choose_dim(X, y, 3)
+    monkeypatch.setattr(subspaces, "BLOCK", 16)
+    assert whole == subspaces.choose_dim(X, y, 3)
+    assert whole == subspaces.choose_dim(X.astype(np.float32), y, 3)
+
+
 def test_cost_is_the_sum_of_squares_to_the_own_subspace():
     rng = np.random.default_rng(3)
     X, labels = rng.normal(size=(30, 6)), rng.integers(0, 3, 30)

@@ -15,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 from superpac.data import Dataset
+from superpac.data.sent_dataset import SentDataset
 from superpac.session.spec import Spec
 from superpac.web.worker import Basis, Job, Model, work
 
@@ -180,7 +181,9 @@ class ModelCache:
         except OSError:  # no file handle is left just now; tried again in a moment
             return
         process = self._context.Process(
-            target=work, args=(theirs, self._data, self._spec, self._basis), daemon=True
+            target=work,
+            args=(theirs, SentDataset(self._data), self._spec, self._basis),
+            daemon=True,
         )
         try:
             process.start()

@@ -24,6 +24,7 @@ from superpac.answers.state import State
 from superpac.array_types import IntArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
+from superpac.data.sent_dataset import SentDataset
 from superpac.errors import SuperpacError
 from superpac.graph.imputed_spectral import scaled_affinity
 from superpac.graph.layout import lay_out
@@ -211,7 +212,7 @@ class Computer:
         return groups_to_choose(self.strategy, state, question, labels)
 
 
-def work(pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None) -> None:
+def work(pipe: Connection, sent: SentDataset, spec: Spec, basis: Basis | None) -> None:
     """Body of the process: prepare, say so, then do jobs until the pipe closes.
 
     Messages sent are ``("stage", name, done, total)``, ``("ready", Basis, seconds)``,
@@ -220,7 +221,7 @@ def work(pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the page's process to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        computer, found, seconds = _prepare(pipe, data, spec, basis)
+        computer, found, seconds = _prepare(pipe, sent.open(), spec, basis)
         pipe.send(("ready", found, seconds))
         while True:
             job = pipe.recv()

@@ -34,6 +34,14 @@ def naive(points, labels):
     return Z @ Z.T
 
 
+def test_points_in_single_precision_are_as_alike():
+    X, kinds = two_styles()
+    belong = np.eye(6)[kinds]
+    double = SetLikeness(X, 0).between(belong)
+    single = SetLikeness(X.astype(np.float32), 0).between(belong)
+    np.testing.assert_allclose(single, double, atol=1e-5)
+
+
 def test_likeness_is_the_cosine_where_all_directions_vary_as_much():
     rng = np.random.default_rng(1)
     labels = np.repeat(np.arange(5), 30)
