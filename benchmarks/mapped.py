@@ -38,7 +38,7 @@ from superpac.simulation.loop import AnswerLoop
 
 WAYS = {"memory": "in memory", "file": "in a file"}
 STAGES = {"load": "loading", "affinity": "affinity", "open": "opening", "ask": "questions"}
-EVERY = 0.005  # seconds between two looks at a process
+EVERY = 0.02  # seconds between two looks at a process
 
 
 def measure(way: str, folder: Path) -> None:
