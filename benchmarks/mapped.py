@@ -150,7 +150,7 @@ def table(trials: list[dict]) -> None:
 
 def main() -> None:
     parser = parser_of(__doc__, kept=True)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 200_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000], help="points")
     args = parser.parse_args()
     args.jobs = 1  # one at a time: they would slow each other down
     with TemporaryDirectory() as folder:
