@@ -9,12 +9,7 @@ of 300 questions over 300, everything included but reading the data; a run that 
     python benchmarks/peers.py --out benchmarks/results/peers.jsonl
     python benchmarks/peers.py --out benchmarks/results/peers.jsonl --sizes 1000 --seeds 3
 
-The packages ask for more than they need here, so they are installed without it:
-
-    pip install --no-deps cobras-ts==0.1.3 active-semi-supervised-clustering==0.0.1
-    pip install --no-deps metric-learn==0.7.0
-
-They were written for NumPy before 1.24, whose name `np.int` is put back for them here; nothing else
+The packages are in `requirements/bench.lock` (`make bench` installs them). They were written for NumPy before 1.24, whose name `np.int` is put back for them here; nothing else
 of theirs is changed.
 """
 
