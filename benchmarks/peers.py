@@ -1,20 +1,30 @@
 """Beside programs of others: CPU seconds per question, and how good the clusters are after them.
 
 MNIST digits (10 classes, unit length), N of them, answered from the truth: SUPERPAC-D, COBRAS
-(`cobras_ts`, k-means), and the two ways of `active-semi-supervised-clustering` to choose pairs,
-Explore-Consolidate and Min-Max, each followed by its PCKMeans. CPU seconds are those of a whole run
-of 300 questions over 300, everything included but reading the data; a run that needs more than
-`--limit` of them is stopped. Each run is a process of its own on one thread.
+(`cobras_ts`, k-means), the two ways of `active-semi-supervised-clustering` to choose pairs,
+Explore-Consolidate and Min-Max, each followed by its PCKMeans, A3S as its authors wrote it, and A3S
+as it is written here. CPU seconds are those of a whole run of 300 questions over 300, everything
+included but reading the data; a run that needs more than `--limit` of them is stopped. Each run is
+a process of its own on one thread.
 
-    python benchmarks/peers.py --out benchmarks/results/peers.jsonl
+    python benchmarks/peers.py --out benchmarks/results/peers.jsonl --a3s FOLDER
     python benchmarks/peers.py --out benchmarks/results/peers.jsonl --sizes 1000 --seeds 3
 
-The packages are in `requirements/bench.lock` (`make bench` installs them). They were written for NumPy before 1.24, whose name `np.int` is put back for them here; nothing else
-of theirs is changed.
+The packages are in `requirements/bench.lock` (`make bench` installs them). They were written for
+NumPy before 1.24, whose name `np.int` is put back for them here; nothing else of theirs is changed.
+
+The authors' A3S is no package. Without `--a3s` it is left out; FOLDER is a copy of theirs:
+
+    git clone https://github.com/xiangtanshi/A3S FOLDER && pip install tqdm
+
+It is a script, run as it stands with the settings its authors name for handwritten digits; only
+what reads the data gives the digits, their isotonic regression is fitted to these by their own
+function (pseudo-labels of k-means, never the truth), and questions are counted as they are asked.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import resource
@@ -22,6 +32,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -32,18 +45,20 @@ from superpac.research.machine import machine_facts
 from superpac.simulation.loop import AnswerLoop
 
 MARKS = (100, 300)
+A3S_FOLDER = "A3S_FOLDER"  # the environment variable that names the folder of its authors' A3S
+A3S_OPTIONS = ("--d=0", "--n=0", "--iso=0", "--tau=0.8", "--T=4")  # theirs for handwritten digits
 Labelled = dict[int, np.ndarray]
 
 
-def superpac_d(items: Dataset, seed: int) -> Labelled:
-    """Labels of SUPERPAC-D after some questions."""
-    session = Draw("mnist", "tsc:q=10", 9).session(items, seed)
+def ours(items: Dataset, seed: int, strategy: str) -> Labelled:
+    """Labels of a strategy of this project after some questions; it may end before the last."""
+    session = Draw("mnist", "tsc:q=10", 9).session(items, seed, strategy)
     found = {}
     for asked, _ in enumerate(AnswerLoop(session, TruthOracle(items.y), max(MARKS)), 1):
         labels = session.labels("model")
         if asked in MARKS:
             found[asked] = labels
-    return found
+    return {mark: found.get(mark, labels) for mark in MARKS}
 
 
 class _Truth:
@@ -91,12 +106,69 @@ def _pckmeans(items: Dataset, seed: int, choose: str) -> Labelled:
     return found
 
 
+class _Enough(Exception):
+    """All questions of the budget were asked."""
+
+
+def a3s(items: Dataset, seed: int) -> Labelled:
+    """Labels of its authors' A3S after some questions.
+
+    Their file is carried out statement by statement, so that a function can be wrapped once it is
+    there: `query` to count, `test` (which measures and prints after every third question) to do
+    nothing.
+    """
+    folder = Path(os.environ[A3S_FOLDER])
+    sys.path.insert(0, str(folder))
+    import Data_feature as theirs
+
+    np.random.seed(seed)  # noqa: NPY002 - the only way to seed it
+    names: dict[str, Any] = {"__name__": "a3s"}
+    found: Labelled = {}
+    asked = 0
+
+    def counted(truth: np.ndarray, i: int, j: int) -> bool:
+        """Answer as their `query` does; what follows from answers is no question to them either."""
+        nonlocal asked
+        if names["state"][i, j] == 0:
+            if asked in MARKS:
+                found[asked] = np.array(names["pclus_label"])
+            if asked == max(MARKS):
+                raise _Enough
+            asked += 1
+        return bool(truth[i] == truth[j])
+
+    with TemporaryDirectory() as place:
+        X, regression = items.points(), f"{place}/regression.pkl"
+        theirs.compute_posterior_prob_by_l2_distance(regression, X, CLUSTERS)
+        theirs.get_feature_similarity = lambda *_: (X, items.y.copy())
+        theirs.n_list, theirs.iso_paths = [len(X)], [regression]
+        sys.argv = ["A3S.py", f"--seed={seed}", *A3S_OPTIONS]
+        try:
+            for part in ast.parse((folder / "A3S.py").read_text()).body:
+                if _sets(part, "end_time"):
+                    break  # the rest prints what was measured
+                exec(compile(ast.Module([part], []), "A3S.py", "exec"), names)
+                names.update({"query": counted, "test": lambda *_: None})
+        except _Enough:
+            pass
+    return {mark: found.get(mark, np.array(names["pclus_label"])) for mark in MARKS}
+
+
+def _sets(part: ast.stmt, name: str) -> bool:
+    """Whether a statement gives this name a value."""
+    return isinstance(part, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == name for target in part.targets
+    )
+
+
 _clock: dict[str, float] = {}
 METHODS: dict[str, Callable[[Dataset, int], Labelled]] = {
-    "SUPERPAC-D": superpac_d,
+    "SUPERPAC-D": lambda items, seed: ours(items, seed, "superpac-d"),
     "COBRAS": cobras,
     "Explore-Consolidate": lambda items, seed: _pckmeans(items, seed, "ExploreConsolidate"),
     "Min-Max": lambda items, seed: _pckmeans(items, seed, "MinMax"),
+    "A3S": a3s,
+    "A3S, as written here": lambda items, seed: ours(items, seed, "a3s"),
 }
 
 
@@ -140,13 +212,17 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300, help="CPU seconds per run")
+    parser.add_argument("--a3s", type=Path, help="folder of the A3S of its authors")
     args = parser.parse_args()
     args.jobs = 1
+    if args.a3s:
+        os.environ[A3S_FOLDER] = str(args.a3s.resolve())  # the runs' processes look there
     tasks = [
         ([method, count, seed], (method, count, seed, args.limit))
         for count in args.sizes
         for seed in range(FIRST_SEED, FIRST_SEED + args.seeds)
         for method in METHODS
+        if method != "A3S" or A3S_FOLDER in os.environ
     ]
     trials = kept_trials(args, in_own_process, tasks)
     marks = " | ".join(f"ARI after {mark}" for mark in MARKS)
