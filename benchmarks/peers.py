@@ -210,6 +210,7 @@ def in_own_process(method: str, count: int, seed: int, limit: int) -> dict:
 def main() -> None:
     parser = parser_of(__doc__, kept=True)
     parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 10_000])
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300, help="CPU seconds per run")
     parser.add_argument("--a3s", type=Path, help="folder of the A3S of its authors")
@@ -221,7 +222,7 @@ def main() -> None:
         ([method, count, seed], (method, count, seed, args.limit))
         for count in args.sizes
         for seed in range(FIRST_SEED, FIRST_SEED + args.seeds)
-        for method in METHODS
+        for method in args.methods
         if method != "A3S" or A3S_FOLDER in os.environ
     ]
     trials = kept_trials(args, in_own_process, tasks)
