@@ -16,16 +16,30 @@ from scipy import sparse
 from superpac.array_types import FloatArray, IntArray
 from superpac.device.arrays import Array, filled, is_host, ratio, to_host
 from superpac.device.choice import HOST, Device, Torch
-from superpac.graph.spectral import cluster_rows, spectral_embedding, unit_vectors
+from superpac.graph.spectral import (
+    cluster_rows,
+    clustering_work,
+    embedding_work,
+    spectral_embedding,
+    unit_vectors,
+)
+from superpac.system.progress import WHOLE, Progress, no_progress
 
 STEPS = 4
 GROWTH = 1.25
 MOST = 128
 FIRST = 16  # eigenvectors found at once to begin with; twice as many each time they run out
+RUNS = 10  # of k-means for each number
+WORSE = 4  # numbers in a row that are no better, after which no larger ones are tried
 
 
 def guess_count(
-    graph: sparse.csr_array, *, steps: int = STEPS, seed: int = 0, device: Device = HOST
+    graph: sparse.csr_array,
+    *,
+    steps: int = STEPS,
+    seed: int = 0,
+    device: Device = HOST,
+    progress: Progress = no_progress,
 ) -> int:
     """Give the number of clusters that a walk on a graph leaves most seldom, beyond chance.
 
@@ -39,6 +53,8 @@ def guess_count(
         Of the spectral clusterings.
     device : Device, default=HOST
         Where it is computed.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with the share of the time; raising from it cancels.
 
     Returns
     -------
@@ -62,29 +78,110 @@ def guess_count(
     values: dict[int, float] = {}
     vectors = np.zeros((n, 0))
     there = device.graph(graph) if isinstance(device, Torch) else graph
+    bar = _Bar(graph, most, progress)
 
     def value(count: int) -> float:
         nonlocal vectors
         if count > vectors.shape[1]:
-            wanted = min(n, max(FIRST, 2 * count))
+            wanted = vectors_for(count, n)
             rng = np.random.RandomState(seed)
             vectors = spectral_embedding(
-                graph, wanted, random_state=rng, check_input=False, device=device
+                graph,
+                wanted,
+                random_state=rng,
+                check_input=False,
+                device=device,
+                progress=bar.part(bar.of_vectors(wanted)),
             ).vectors
         if count not in values:
             rows, rng = unit_vectors(vectors[:, :count]), np.random.RandomState(seed)
-            labels = cluster_rows(rows, count, n_init=10, rng=rng, device=device)
+            part = bar.part(bar.of_labels(count))
+            labels = cluster_rows(rows, count, n_init=RUNS, rng=rng, device=device, progress=part)
             values[count] = stability(there, labels, count, steps, device)
         return values[count]
 
     count, best, worse = 2, 2, 0
-    while count <= most and worse < 4:
+    while count <= most and worse < WORSE:
         worse = 0 if value(count) > value(best) + 1e-9 else worse + 1
         best = count if worse == 0 else best
-        count = max(count + 1, round(GROWTH * count))
-    # the numbers that were passed over on either side of the best
+        bar.expect(best)
+        count = next_count(count)
+    found = max(numbers_beside(best, most), key=value, default=best)
+    bar.finish()
+    return found
+
+
+def next_count(count: int) -> int:
+    """Number that is tried after one."""
+    return max(count + 1, round(GROWTH * count))
+
+
+def numbers_beside(best: int, most: int) -> range:
+    """Numbers that were passed over on either side of the best, and those that were not."""
     reach = round((GROWTH - 1.0) * best)
-    return max(range(max(2, best - reach), min(most, best + reach) + 1), key=value, default=best)
+    return range(max(2, best - reach), min(most, best + reach) + 1)
+
+
+def vectors_for(count: int, n: int) -> int:
+    """Eigenvectors that are found at once when so many are needed and not there."""
+    return min(n, max(FIRST, 2 * count))
+
+
+class _Bar:
+    """How far the search is, if the best number so far is the best of all.
+
+    Numbers up to the best take less time than those after it and beside it, so what is expected is
+    right for most of the time, whatever the number is.
+    """
+
+    def __init__(self, graph: sparse.csr_array, most: int, progress: Progress) -> None:
+        self.n, self.nnz = graph.shape[0], graph.nnz
+        self.most, self.progress = most, progress
+        self.done, self.told = 0.0, 0
+        self.expect(FIRST // 2)
+
+    def of_vectors(self, wanted: int) -> float:
+        """Work of finding eigenvectors."""
+        return embedding_work(self.n, self.nnz, wanted)
+
+    def of_labels(self, count: int) -> float:
+        """Work of one number."""
+        return clustering_work(self.n, count, RUNS)
+
+    def expect(self, best: int) -> None:
+        """Add up what there is to do where this number is the best."""
+        tried, there, worse, count = set[int](), 0, 0, 2
+        self.total = 0.0
+        while count <= self.most and worse < WORSE:
+            worse += count > best
+            tried.add(count)
+            count = next_count(count)
+        for number in sorted(tried | set(numbers_beside(best, self.most))):
+            if number > there:
+                there = vectors_for(number, self.n)
+                self.total += self.of_vectors(there)
+            self.total += self.of_labels(number)
+
+    def part(self, work: float) -> Progress:
+        """Progress of the next piece of work."""
+        before = self.done
+        self.done += work
+
+        def tell(done: int, total: int) -> None:
+            self.tell((before + work * done / max(total, 1)) / self.total)
+
+        return no_progress if self.progress is no_progress else tell
+
+    def tell(self, share: float) -> None:
+        """Tell a share; where more turned out to be needed it stays where it was."""
+        at = round(WHOLE * min(share, 0.99))
+        if at > self.told:
+            self.told = at
+            self.progress(at, WHOLE)
+
+    def finish(self) -> None:
+        """Tell that it is done."""
+        self.progress(WHOLE, WHOLE)
 
 
 def stability(

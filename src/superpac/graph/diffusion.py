@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit, prange
 from scipy import sparse
 
 from superpac.array_types import IntArray
@@ -22,6 +22,7 @@ from superpac.device.choice import HOST, Device, Torch
 from superpac.errors import InputError
 from superpac.graph.eigenpairs import symmetric_eigenpairs
 from superpac.graph.spectral import normalized_affinity
+from superpac.system.progress import Progress, no_progress
 
 ALPHA = 0.99
 POWER = 2.0
@@ -98,7 +99,7 @@ class _Solver(ABC):
         return self.matrix() @ V
 
     @abstractmethod
-    def solve(self, B: Array, X: Array, tol: float) -> Array:
+    def solve(self, B: Array, X: Array, tol: float, progress: Progress) -> Array:
         """Solve for right-hand sides B, from X; both (m, n)."""
 
     @abstractmethod
@@ -124,11 +125,17 @@ class _NumbaSolver(_Solver):
         n = self.everyone.size
         return sparse.csr_array((data, indices.astype(np.int32), indptr), shape=(n, n))
 
-    def solve(self, B: Array, X: Array, tol: float) -> Array:
-        if B.shape[0] == 1:
+    def solve(self, B: Array, X: Array, tol: float, progress: Progress) -> Array:
+        count = B.shape[0]
+        if count == 1:
             _solve_one(*self.parts, self.alpha, self.everyone, B[0], X[0], tol)
-        else:
-            _solve_many(*self.parts, self.alpha, self.everyone, B, X, tol)
+            return X
+        # as many at a time as there are threads, where somebody wants to know how far it is
+        step = max(1, count if progress is no_progress else get_num_threads())
+        for first in range(0, count, step):
+            some = slice(first, first + step)
+            _solve_many(*self.parts, self.alpha, self.everyone, B[some], X[some], tol)
+            progress(min(first + step, count), count)
         return X
 
     def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
@@ -150,10 +157,11 @@ class _TorchSolver(_Solver):
     def matrix(self) -> Array:
         return self.S
 
-    def solve(self, B: Array, X: Array, tol: float) -> Array:
+    def solve(self, B: Array, X: Array, tol: float, progress: Progress) -> Array:
         # one after the other: a product with several vectors takes longer than as many single ones
         for row, b in enumerate(B):
             X[row] = self._steps(b, X[row], tol)
+            progress(row + 1, B.shape[0])
         return X
 
     def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
@@ -281,7 +289,7 @@ class Diffusion:
         values, mix = symmetric_eigenpairs(V.T @ self.product(V))
         self._slow = V @ mix, 1.0 / (1.0 - self.alpha * xp.clip(values, None, 1.0))
 
-    def columns(self, points: Sequence[int] | IntArray) -> Array:
+    def columns(self, points: Sequence[int] | IntArray, progress: Progress = no_progress) -> Array:
         """Give ``g_t`` for some points, one column per point; shape (n, m)."""
         where = np.asarray(points, dtype=np.intp)
         if where.size == 0:
@@ -293,12 +301,14 @@ class Diffusion:
         else:
             right = filled((where.size, self.n), 0.0, self._empty, "float64")
             right[like(np.arange(where.size), index), index] = 1.0
-            found = xp.clip(self.solve(right.T), 0.0, None)
+            found = xp.clip(self.solve(right.T, progress=progress), 0.0, None)
         own = to_host(found[index, like(np.arange(where.size), index)])
         self.diagonal.update(zip(where.tolist(), own.tolist(), strict=True))
         return found
 
-    def solve(self, right: Array, start: Array | None = None) -> Array:
+    def solve(
+        self, right: Array, start: Array | None = None, progress: Progress = no_progress
+    ) -> Array:
         """Solve for any right-hand sides, shape (n, m), from a first guess if there is one."""
         xp = namespace(right)
         B = _in_order(right.T)
@@ -313,7 +323,7 @@ class Diffusion:
             X = ((B @ V) * gain) @ V.T
         else:
             X = xp.zeros_like(B)
-        return self._solver.solve(B, X, self.tol).T
+        return self._solver.solve(B, X, self.tol, progress).T
 
     def unreached(self, certain: Array, start: Array | None = None) -> Array:
         """Unlabelled mass about each point: the walk's visits before it meets a certain point.
@@ -332,6 +342,11 @@ class Diffusion:
             S = normalized_affinity(self.graph).toarray()
             self._inverse = self.device.array(np.linalg.inv(np.eye(self.n) - self.alpha * S))
         return self._inverse
+
+
+def solve_work(nnz: int, columns: int) -> float:
+    """Nanoseconds that :meth:`Diffusion.solve` is likely to take, about, to tell progress by."""
+    return 50.0 * nnz * columns
 
 
 def _sum_of(columns: Array, which: list[int]) -> Array:
@@ -380,7 +395,9 @@ class Claims:
         self.total: dict[int, Array] = {}
         self._members: dict[int, set[int]] = {}
 
-    def follow(self, members: Mapping[int, Sequence[int]]) -> None:
+    def follow(
+        self, members: Mapping[int, Sequence[int]], progress: Progress = no_progress
+    ) -> None:
         """Bring the claims up to date with the sets."""
         now = {key: set(points) for key, points in members.items()}
         changed = [key for key in now if self._members.get(key) != now[key]]
@@ -404,7 +421,7 @@ class Claims:
             plus.append((key, sorted(now[key] - inherited)))
             minus.append((key, sorted(inherited - now[key])))
         needed = sorted({t for _, points in [*plus, *minus] for t in points})
-        solved = self.diffusion.columns(needed)
+        solved = self.diffusion.columns(needed, progress)
         place = {t: c for c, t in enumerate(needed)}
         fresh = {}
         for (key, came), (_, left) in zip(plus, minus, strict=True):

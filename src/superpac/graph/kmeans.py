@@ -7,10 +7,11 @@ waiting than it saves; here each restart is one sequential run and restarts go s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import get_num_threads, njit, prange
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.device.arrays import Array, is_host, like, ratio, to_host
+from superpac.system.progress import Progress, no_progress
 
 MAX_ITER = 300
 
@@ -165,6 +166,7 @@ def kmeans(
     n_init: int,
     rng: np.random.RandomState,
     start: FloatArray | None = None,
+    progress: Progress = no_progress,
 ) -> IntArray:
     """Cluster rows by k-means++ with restarts; the least inertia wins.
 
@@ -180,6 +182,8 @@ def kmeans(
         Draws the starts.
     start : ndarray of shape (n_clusters, width), optional
         Centres of one more run.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with runs; raising from it cancels.
 
     Returns
     -------
@@ -199,7 +203,7 @@ def kmeans(
     given = 0 if start is None else 1
     if not is_host(rows):
         draws = rng.random_sample((n_init, n_clusters, 2 + int(np.log(n_clusters))))
-        return _kmeans_there(rows, n_clusters, draws, start)
+        return _kmeans_there(rows, n_clusters, draws, start, progress)
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     starts = np.zeros((given + n_init, n_clusters, rows.shape[1]))
     if start is not None:
@@ -208,7 +212,14 @@ def kmeans(
     labels = np.zeros((given + n_init, rows.shape[0]), dtype=np.intp)
     inertia = np.empty(given + n_init)
     tol = 1e-4 * float(rows.var(axis=0).mean())
-    _runs(rows, starts, given, draws, labels, inertia, tol)
+    runs = given + n_init
+    # as many at a time as there are threads, where somebody wants to know how far it is
+    step = max(1, runs if progress is no_progress else get_num_threads())
+    for first in range(0, runs, step):
+        some, mine = slice(first, first + step), max(0, given - first)
+        drawn = draws[max(0, first - given) :]
+        _runs(rows, starts[some], mine, drawn, labels[some], inertia[some], tol)
+        progress(min(first + step, runs), runs)
     return labels[_best(inertia, given)]
 
 
@@ -219,13 +230,21 @@ def _best(inertia: FloatArray, given: int) -> int:
 
 
 def _kmeans_there(
-    rows: Array, n_clusters: int, draws: FloatArray, start: FloatArray | None
+    rows: Array,
+    n_clusters: int,
+    draws: FloatArray,
+    start: FloatArray | None,
+    progress: Progress,
 ) -> IntArray:
     """Do the same where rows are, run after run: each keeps a graphics processor busy."""
     tol = 1e-4 * float(rows.var(dim=0, correction=0).mean())
     starts = [] if start is None else [like(start, rows)]
-    runs = [_lloyd_there(rows, centres, tol) for centres in starts]
-    runs += [_lloyd_there(rows, _plus_plus_there(rows, n_clusters, d), tol) for d in draws]
+    runs, count = [], len(starts) + len(draws)
+    for begin in (*starts, *draws):
+        drawn = len(runs) >= len(starts)
+        centres = _plus_plus_there(rows, n_clusters, begin) if drawn else begin
+        runs.append(_lloyd_there(rows, centres, tol))
+        progress(len(runs), count)
     best = _best(np.array([inertia for inertia, _ in runs]), len(starts))
     return to_host(runs[best][1]).astype(np.intp, copy=False)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.utils import check_random_state
 
 from superpac.array_types import FloatArray
@@ -25,7 +25,9 @@ from superpac.device.choice import HOST, Device, Torch
 from superpac.errors import DisconnectedGraphWarning, InputError
 from superpac.graph.chebyshev import chebyshev_vectors
 from superpac.graph.kmeans import kmeans
+from superpac.graph.lanczos_progress import USUAL_GAP, CountedProducts, expected_products
 from superpac.graph.sparse_graph import tidy
+from superpac.system.progress import Progress, no_progress, parts_of
 from superpac.system.threads import limit_threads
 
 Seed = int | np.random.RandomState | None
@@ -82,7 +84,12 @@ class Embedding:
         return unit_vectors(self.vectors)
 
     def cluster(
-        self, n_clusters: int, rng: np.random.RandomState, *, n_init: int = 10
+        self,
+        n_clusters: int,
+        rng: np.random.RandomState,
+        *,
+        n_init: int = 10,
+        progress: Progress = no_progress,
     ) -> NDArray[np.intp]:
         """Label the points by k-means on the rows, as :func:`spectral_clustering` does."""
         if self.n_components > n_clusters:
@@ -93,7 +100,9 @@ class Embedding:
                 DisconnectedGraphWarning,
                 stacklevel=3,
             )
-        return cluster_rows(self.rows(), n_clusters, n_init=n_init, rng=rng, device=self.device)
+        return cluster_rows(
+            self.rows(), n_clusters, n_init=n_init, rng=rng, device=self.device, progress=progress
+        )
 
 
 def unit_vectors(vectors: FloatArray) -> FloatArray:
@@ -174,7 +183,11 @@ def normalized_affinity(A: sparse.csr_array) -> sparse.csr_array:
     1
 )  # work by single vectors: on a busy machine two threads took 2 to 17 times as long
 def top_eigenvectors(
-    S: sparse.csr_array, k: int, rng: np.random.RandomState, device: Device = HOST
+    S: sparse.csr_array,
+    k: int,
+    rng: np.random.RandomState,
+    device: Device = HOST,
+    progress: Progress = no_progress,
 ) -> tuple[FloatArray, FloatArray]:
     """Largest `k` eigenpairs of a connected symmetric matrix, largest first, residuals checked."""
     n = S.shape[0]
@@ -185,18 +198,51 @@ def top_eigenvectors(
         found = top_eigenvectors_there(S, k, start, device)
         if found is not None:
             return found
+    basis = arpack_basis(n, k)
+    counted = CountedProducts(S.__matmul__, k, basis, progress)
+    told = S if progress is no_progress else LinearOperator(S.shape, counted, dtype=S.dtype)
     try:
-        values, vectors = eigsh(S, k=k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)))
+        values, vectors = eigsh(told, k=k, which="LA", v0=start, ncv=basis)
     except ArpackNoConvergence:
         guess = rng.normal(size=(n, k))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # judged by the residual below
             values, vectors = lobpcg(S, guess, largest=True, tol=RESIDUAL / 10, maxiter=2000)
+    counted.finish()
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
     if np.linalg.norm(S @ vectors - vectors * values, axis=0).max() > RESIDUAL and n <= 5000:
         return top_eigenvectors_dense(S, k)
     return values, vectors
+
+
+def arpack_basis(n: int, k: int) -> int:
+    """Vectors that ARPACK keeps for `k` eigenvectors."""
+    return min(n, max(2 * k + 20, 40))
+
+
+def embedding_work(n: int, nnz: int, n_vectors: int) -> float:
+    """Nanoseconds that :func:`spectral_embedding` is likely to take, about, to tell progress by."""
+    if n <= max(DENSE_BELOW, 3 * n_vectors):
+        return 10.0 * n**3
+    each = 1.3 * nnz + 0.8 * n * arpack_basis(n, n_vectors)
+    return expected_products(n_vectors, USUAL_GAP) * each
+
+
+def clustering_work(n: int, n_clusters: int, n_init: int) -> float:
+    """Nanoseconds that :func:`cluster_rows` is likely to take, about, to tell progress by."""
+    return 120.0 * n * n_clusters * n_init
+
+
+def spectral_parts(
+    progress: Progress, A: Any, n_clusters: int, n_init: int
+) -> tuple[Progress, Progress]:
+    """Progress of :func:`spectral_embedding` and of :func:`cluster_rows` as parts of one."""
+    n = A.shape[0] if hasattr(A, "shape") else len(A)
+    nnz = A.nnz if sparse.issparse(A) else n * n
+    work = [embedding_work(n, nnz, n_clusters), clustering_work(n, n_clusters, n_init)]
+    finding, placing = parts_of(progress, work)
+    return finding, placing
 
 
 class _There:
@@ -253,6 +299,7 @@ def spectral_embedding(
     random_state: Seed = None,
     check_input: bool = True,
     device: Device = HOST,
+    progress: Progress = no_progress,
 ) -> Embedding:
     """Leading eigenvectors of the normalised affinity, right on disconnected graphs too.
 
@@ -273,6 +320,8 @@ def spectral_embedding(
         False trusts `A` to be as :func:`check_affinity` gives it.
     device : Device, default=HOST
         Where it is computed, for 20,000 points or more.
+    progress : callable, optional
+        Called as ``progress(done, total)``, where `total` is an estimate; raising from it cancels.
 
     Returns
     -------
@@ -300,7 +349,9 @@ def spectral_embedding(
     S = normalized_affinity(graph)
     count, component = connected_components(S, directed=False)
     if count == 1:
-        values, vectors = top_eigenvectors(S, n_vectors, rng, device)
+        (part,) = parts_of(progress, [1])
+        values, vectors = top_eigenvectors(S, n_vectors, rng, device, part)
+        part(1, 1)
         return Embedding(vectors, values, 1, component, device)
 
     sizes = np.bincount(component, minlength=count)
@@ -312,13 +363,14 @@ def spectral_embedding(
         kept = largest
     kept = kept[:n_vectors]
     found: list[tuple[float, NDArray[np.intp], FloatArray]] = []
-    for c in kept:
+    for c, part in zip(kept, parts_of(progress, sizes[kept].tolist()), strict=True):
         members = np.flatnonzero(component == c)
         if members.size == 1:
             found.append((1.0, members, np.ones(1)))
             continue
         block = S[members][:, members]
-        values, vectors = top_eigenvectors(block, min(n_vectors, members.size), rng, device)
+        values, vectors = top_eigenvectors(block, min(n_vectors, members.size), rng, device, part)
+        part(1, 1)
         found += [(float(v), members, vectors[:, j]) for j, v in enumerate(values)]
     # the eigenvalue 1 of each component is exact by construction, so ties keep the larger first
     found.sort(key=lambda pair: -round(pair[0], 12))
@@ -339,6 +391,7 @@ def spectral_clustering(
     random_state: Seed = None,
     check_input: bool = True,
     device: Device = HOST,
+    progress: Progress = no_progress,
 ) -> NDArray[np.intp]:
     """Cluster an affinity: leading eigenvectors, unit rows, k-means++ with restarts.
 
@@ -356,6 +409,8 @@ def spectral_clustering(
         False trusts `A` to be as :func:`check_affinity` gives it.
     device : Device, default=HOST
         Where it is computed, for 20,000 points or more.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with the share of the time; raising from it cancels.
 
     Returns
     -------
@@ -380,10 +435,11 @@ def spectral_clustering(
     True
     """
     rng = check_random_state(random_state)
+    finding, placing = spectral_parts(progress, A, n_clusters, n_init)
     embedding = spectral_embedding(
-        A, n_clusters, random_state=rng, check_input=check_input, device=device
+        A, n_clusters, random_state=rng, check_input=check_input, device=device, progress=finding
     )
-    return embedding.cluster(n_clusters, rng, n_init=n_init)
+    return embedding.cluster(n_clusters, rng, n_init=n_init, progress=placing)
 
 
 def cluster_rows(
@@ -393,9 +449,11 @@ def cluster_rows(
     n_init: int,
     rng: np.random.RandomState,
     device: Device = HOST,
+    progress: Progress = no_progress,
 ) -> NDArray[np.intp]:
     """Label unit-length embedding rows by k-means++ with restarts."""
     if n_clusters == 1:
+        progress(1, 1)
         return np.zeros(rows.shape[0], dtype=np.intp)
     there = device.array(rows) if rows.shape[0] >= THERE_FROM else rows
-    return kmeans(there, n_clusters, n_init=n_init, rng=rng)
+    return kmeans(there, n_clusters, n_init=n_init, rng=rng, progress=progress)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from superpac.affinity.base import SINGLE_FROM, Progress, no_progress, unit_rows
+from superpac.affinity.base import SINGLE_FROM, unit_rows
 from superpac.affinity.registry import (
     PRESETS,
     affinity_names,
@@ -20,12 +20,18 @@ from superpac.data import Dataset
 from superpac.device.choice import HOST, Device, choose_device
 from superpac.graph.cluster_count import guess_count
 from superpac.graph.diffusion import Diffusion
-from superpac.graph.spectral import check_affinity, spectral_clustering
+from superpac.graph.spectral import (
+    check_affinity,
+    clustering_work,
+    embedding_work,
+    spectral_clustering,
+)
 from superpac.session.session import check_sizes
 from superpac.session.spec import AUTO, Spec
 from superpac.strategies import AS_THEY_ARE, USE_DEVICES
 from superpac.strategies.base import Problem
-from superpac.subspaces.geometry import choose_dim
+from superpac.subspaces.geometry import choose_dim, dim_work
+from superpac.system.progress import Progress, no_progress, parts_of, stage_of
 from superpac.system.row_blocks import HERE, RowBlocks
 
 LANDMARKS, COLUMNS = 1000, 14  # what a strategy keeps on a graphics processor, about
@@ -58,7 +64,7 @@ def build_affinity(
     seed : int
         For methods that draw.
     progress : callable, optional
-        Called as ``progress(done, total)``.
+        Called as ``progress(done, total)``; its stage is ``affinity``.
     cache : DiskCache, optional
         Where it is kept between runs; a matrix from a file is not.
     where : RowBlocks, default=HERE
@@ -77,7 +83,8 @@ def build_affinity(
             maker.device = device
         # from the points as they are: a method for subspaces scales them itself, a graph of
         # distances must not
-        return maker.affinity(data.X, progress=progress or no_progress, where=where)
+        told = stage_of(progress or no_progress, "affinity")
+        return maker.affinity(data.X, progress=told, where=where)
 
     if cache is None or not made_by_method(affinity):
         return make()
@@ -101,7 +108,12 @@ def _about(data: Dataset, affinity: str, clusters: int, seed: int) -> str:
     return f"{data.fingerprint} {affinity} {used} {seed}"
 
 
-def estimate_count(affinity: sparse.csr_array, seed: int, device: Device = HOST) -> int:
+def estimate_count(
+    affinity: sparse.csr_array,
+    seed: int,
+    device: Device = HOST,
+    progress: Progress = no_progress,
+) -> int:
     """Estimate the number of clusters from an affinity alone, before anything was asked.
 
     Parameters
@@ -112,12 +124,14 @@ def estimate_count(affinity: sparse.csr_array, seed: int, device: Device = HOST)
         Of the spectral clusterings.
     device : Device, default=HOST
         Where it is computed.
+    progress : callable, optional
+        Called as ``progress(done, total)``.
 
     Returns
     -------
     int
     """
-    return guess_count(Diffusion(affinity).graph, seed=seed, device=device)
+    return guess_count(Diffusion(affinity).graph, seed=seed, device=device, progress=progress)
 
 
 def build_problem(
@@ -140,7 +154,9 @@ def build_problem(
     affinity : sparse array, optional
         A ready affinity, instead of the one that the spec names.
     progress : callable, optional
-        Called as ``progress(done, total)`` while the affinity is built.
+        Called as ``progress(done, total)``, from 0 again for each stage: ``affinity``; ``count``,
+        the number of clusters and the dimension where they are found out; and what the strategy
+        then does (:class:`~superpac.strategies.base.Problem`).
     cache : DiskCache, optional
         Where the affinity, and what a strategy makes of it, is kept between runs. A ready affinity
         is not kept.
@@ -184,13 +200,23 @@ def build_problem(
     else:
         X = _in_range(data.points())
 
+    told = progress or no_progress
+
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
+        finding = stage_of(told, "count") if auto or dim is None else no_progress
+        size = affinity.shape[0], affinity.nnz, count
+        pieces = embedding_work(*size) + clustering_work(size[0], count, 10)
+        work = [8 * pieces * auto, pieces * (dim is None), dim_work(X, count) * (dim is None)]
+        counting, clustering, choosing = parts_of(finding, work)
         if auto:
-            count = estimate_count(affinity, spec.seed, chosen)
+            count = estimate_count(affinity, spec.seed, chosen, counting)
         if dim is None:
-            first = spectral_clustering(affinity, count, random_state=spec.seed, device=chosen)
-            dim = choose_dim(X, first, count, max_dim=min(20, X.shape[1]), seed=spec.seed)
+            first = spectral_clustering(
+                affinity, count, random_state=spec.seed, device=chosen, progress=clustering
+            )
+            most = min(20, X.shape[1])
+            dim = choose_dim(X, first, count, max_dim=most, seed=spec.seed, progress=choosing)
         return {"count": count, "dim": list(dim) if isinstance(dim, tuple) else int(dim)}
 
     asked = f"{spec.n_clusters} {spec.dim} {scaled}"
@@ -206,6 +232,7 @@ def build_problem(
         auto,
         memory,
         chosen if spec.strategy in USE_DEVICES else HOST,
+        told,
     )
 
 

@@ -15,6 +15,7 @@ from superpac.answers.state import State
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.device.choice import HOST, Device
 from superpac.subspaces.tracker import SubspaceTracker
+from superpac.system.progress import Progress, no_progress
 
 
 class Memory(Protocol):
@@ -56,6 +57,10 @@ class Problem:
     device : Device
         Where a strategy that can computes on more than the processor; it changes no question but
         where numbers leave a tie.
+    progress : callable
+        Called as ``progress(done, total)`` in what a strategy does before its first question, from
+        0 again for each stage: ``clustering``, what it begins with; ``answers``, those that are
+        there already; ``model``, what the first question follows from.
     """
 
     X: FloatArray
@@ -66,6 +71,7 @@ class Problem:
     auto: bool = False
     memory: Memory | None = field(default=None, compare=False, repr=False)
     device: Device = field(default=HOST, compare=False, repr=False)
+    progress: Progress = field(default=no_progress, compare=False, repr=False)
 
     def remember(self, what: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
         """Give what was kept on disk of these points and this affinity, or make it and keep it."""

@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 from superpac.array_types import FloatArray, IntArray
 from superpac.device.arrays import Array, like, to_host
 from superpac.errors import InputError
+from superpac.system.progress import Progress, no_progress
 from superpac.system.row_blocks import blocks_of
 
 BLOCK = 16_384  # points brought to double precision at a time
@@ -257,8 +258,20 @@ def principal_angles(U: ArrayLike, V: ArrayLike) -> FloatArray:
     return np.where(cosines**2 < 0.5, np.arccos(cosines), np.arcsin(sines))
 
 
+def dim_work(X: FloatArray, n_clusters: int) -> float:
+    """Nanoseconds that :func:`choose_dim` is likely to take, about, to tell progress by."""
+    n, ambient = X.shape
+    return n * ambient * (0.1 * ambient + 5.0 * n_clusters)
+
+
 def choose_dim(
-    X: ArrayLike, labels: ArrayLike, n_clusters: int, *, max_dim: int = 20, seed: int = 0
+    X: ArrayLike,
+    labels: ArrayLike,
+    n_clusters: int,
+    *,
+    max_dim: int = 20,
+    seed: int = 0,
+    progress: Progress = no_progress,
 ) -> int:
     """Choose one subspace dimension from the data and a first clustering, without truth.
 
@@ -279,6 +292,8 @@ def choose_dim(
         Largest dimension tried.
     seed : int, default=0
         Of the split.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with parts of the work; raising from it cancels.
 
     Returns
     -------
@@ -304,18 +319,21 @@ def choose_dim(
     for k in range(n_clusters):
         inside = rng.permutation(np.flatnonzero(members == k))
         half[inside[: inside.size // 2]] = 1
-    gain = np.zeros(max_dim)
-    for side in (0, 1):
-        train, test = half != side, np.flatnonzero((half == side) & (members >= 0))
-        bases = [
-            top_directions(points[train & (members == k)].astype(np.float64, copy=False), max_dim)
-            for k in range(n_clusters)
-        ]
+    tested = [np.flatnonzero((half == side) & (members >= 0)) for side in (0, 1)]
+    total = 2 * n_clusters + sum(len(blocks_of(test.size, BLOCK)) for test in tested)
+    gain, done = np.zeros(max_dim), 0
+    for side, test in enumerate(tested):
+        bases = []
+        for k in range(n_clusters):
+            train = points[(half != side) & (members == k)].astype(np.float64, copy=False)
+            bases.append(top_directions(train, max_dim))
+            progress(done := done + 1, total)
         for block in blocks_of(test.size, BLOCK):
             rows = test[block.start : block.stop]
             gain += _gains(
                 points[rows].astype(np.float64, copy=False), members[rows], bases, max_dim
             )
+            progress(done := done + 1, total)
     return int(np.flatnonzero(gain >= gain.max() - 0.1 * abs(gain.max()))[0]) + 1
 
 

@@ -9,7 +9,9 @@ says otherwise; labels are the likeliest groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from superpac.device.arrays import (
     where_true,
 )
 from superpac.graph.cluster_count import walk_lift
-from superpac.graph.diffusion import Claims, Diffusion
+from superpac.graph.diffusion import Claims, Diffusion, solve_work
 from superpac.strategies.base import Problem
 from superpac.strategies.superpac_d.assumed_links import (
     assumed_links,
@@ -39,7 +41,7 @@ from superpac.strategies.superpac_d.assumed_links import (
 )
 from superpac.strategies.superpac_d.merge_chances import part_chances
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets, mutual_claims
-from superpac.strategies.superpac_d.set_likeness import SetLikeness
+from superpac.strategies.superpac_d.set_likeness import SetLikeness, likeness_work
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 from superpac.strategies.superpac_d.view_scores import (
     KernelView,
@@ -50,6 +52,18 @@ from superpac.strategies.superpac_d.view_scores import (
     near_labels,
     room_left,
 )
+from superpac.system.progress import Progress, no_progress, parts_of
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Progress of what takes long in the first model."""
+
+    solving: Progress = no_progress
+    adding: Progress = no_progress
+    columns: tuple[Progress, ...] = (no_progress, no_progress)
+    scores: Progress = no_progress
+    likeness: Progress = no_progress
 
 
 class Posterior:
@@ -68,6 +82,8 @@ class Posterior:
         Whether subspaces and the kernel vote are used beside diffusion.
     settings : Settings
         The numbers.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the kernel is approximated.
 
     Attributes
     ----------
@@ -111,7 +127,7 @@ class Posterior:
 
     def __init__(
         self, problem: Problem, diffusion: Diffusion, *, views: bool = True,
-        settings: Settings = DEFAULT,
+        settings: Settings = DEFAULT, progress: Progress = no_progress,
     ) -> None:  # fmt: skip
         self.problem, self.diffusion, self.settings = problem, diffusion, settings
         least = settings.refresh_columns if problem.n <= settings.refresh else 1
@@ -121,13 +137,48 @@ class Posterior:
             device = diffusion.device
             subspaces = SubspaceView(problem.X, int(np.max(problem.dim)), settings, device)
             kernel = KernelView(
-                problem.X, settings, seed=problem.seed, remember=problem.remember, device=device
+                problem.X,
+                settings,
+                seed=problem.seed,
+                remember=problem.remember,
+                device=device,
+                progress=progress,
             )
             self._views = subspaces, kernel
         self._likeness = SetLikeness(problem.X, problem.seed, settings)
         self._assumed: list[tuple[int, int]] | None = None
+        self._steps = _Steps()
         self.K = problem.n_clusters
         self.forget()
+
+    @contextmanager
+    def telling(self, progress: Progress, sets: int, *, anew: bool) -> Iterator[None]:
+        """Tell how far :meth:`follow` and :meth:`settle` are within: both if `anew`, or the last.
+
+        `sets` is how many sets there are.
+        """
+        if progress is no_progress:
+            yield
+            return
+        (n, ambient), nnz = self.problem.X.shape, self.diffusion.graph.nnz
+        landmarks = min(n, self.settings.landmarks)
+        once = self.problem.auto and not self._likeness.known
+        work = [
+            solve_work(nnz, sets) * anew,
+            0.02 * n * ambient**2 * anew * bool(self._views),
+            0.6 * n * sets * ambient * bool(self._views),
+            0.6 * n * sets * landmarks * bool(self._views),
+            400.0 * n * sets,
+            likeness_work(n, ambient, self.settings) * once,
+            200.0 * n * sets,
+        ]
+        whole = parts_of(progress, work)
+        self._steps = _Steps(whole[0], whole[1], (whole[2], whole[3]), whole[4], whole[5])
+        try:
+            yield
+            whole[-1](1, 1)
+        finally:
+            self._steps = _Steps()
 
     def forget(self) -> None:
         """Drop everything that came from answers."""
@@ -206,7 +257,7 @@ class Posterior:
 
     def follow(self, sets: ProvisionalSets) -> None:
         """Take in that the sets changed; :meth:`settle` computes what is read from them."""
-        self._claims.follow(sets.members)
+        self._claims.follow(sets.members, self._steps.solving)
         self._read(sets)
         if self._views:
             xp = namespace(self._share)
@@ -262,7 +313,9 @@ class Posterior:
         """Bring the views up to date with the sets that points are taken to be in."""
         guess[self._rows] = self._sets_of_rows
         by_key = like(np.asarray(self.keys, dtype=np.intp), guess)[guess]
-        for view in self._views:
+        moments, *others = self._views
+        moments.update(by_key, self.keys, limit, self._steps.adding)
+        for view in others:
             view.update(by_key, self.keys, limit)
         self._columns = None
 
@@ -314,6 +367,7 @@ class Posterior:
         self.settled = True
         self._fit()
         P = self.sets = softmax(self._logits())
+        self._steps.scores(1, 1)
         held = to_host(P[~self._certain].sum(axis=0))
         self.mass = held + self.size
         self.differ = sets.differ(self.keys)
@@ -334,7 +388,7 @@ class Posterior:
             belong[self._rows] = 0.0
             belong[self._rows, self._sets_of_rows] = 1.0
             self.lift = walk_lift(self.diffusion.graph_there, belong)
-            like_each_other = self._likeness.between(belong)
+            like_each_other = self._likeness.between(belong, self._steps.likeness)
             self.parts = part_chances(
                 self.standing, self.mass, like_each_other, self.differ, self.settings
             )
@@ -366,7 +420,10 @@ class Posterior:
     def _scores(self, rows: list[int] | slice = slice(None)) -> Array:
         """Scores of all views for some points, shape (V, rows, S)."""
         if self._columns is None:
-            self._columns = [view.comparable(self.keys) for view in self._views]
+            self._columns = [
+                view.comparable(self.keys, told)
+                for view, told in zip(self._views, self._steps.columns, strict=False)
+            ]
         pairs = zip(self._views, self._columns, strict=True)
         scores = [view.scores(columns[rows]) for view, columns in pairs]
         xp = namespace(self._share)

@@ -55,8 +55,10 @@ from superpac.strategies.superpac_d.posterior import Posterior
 from superpac.strategies.superpac_d.provisional_sets import ProvisionalSets
 from superpac.strategies.superpac_d.question_worth import doubt_in_reach, told_by, worth_of_points
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
-from superpac.strategies.superpac_d.starting_points import starting_points
+from superpac.strategies.superpac_d.starting_points import starting_points, starting_work
+from superpac.strategies.superpac_d.view_scores import kernel_work
 from superpac.strategies.superpac_d.wording import join_question, place_question
+from superpac.system.progress import Progress, no_progress, parts_of, stage_of
 from superpac.system.threads import one_thread
 
 
@@ -121,11 +123,18 @@ class SuperpacD(Strategy):
             tol = settings.solve_tolerance_large if large else settings.solve_tolerance
             self.diffusion = Diffusion(problem.affinity, tol=tol, device=problem.device)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
-            start = problem.remember(f"start {count} {tol}", lambda: self._start(count))
+            work = [sum(starting_work(self.diffusion, count))]
+            work.append(sum(kernel_work(*problem.X.shape, settings)) if views else 0.0)
+            starting, kernel = parts_of(stage_of(problem.progress, "clustering"), work)
+            start = problem.remember(f"start {count} {tol}", lambda: self._start(count, starting))
+            starting(1, 1)
             self.diffusion.quicken(problem.device.array(start["vectors"]))
             seeds = start["seeds"].tolist()
             self.sets = ProvisionalSets(problem.n, seeds, settings.give_up_after)
-            self.model = Posterior(problem, self.diffusion, views=views, settings=settings)
+            self.model = Posterior(
+                problem, self.diffusion, views=views, settings=settings, progress=kernel
+            )
+            kernel(1, 1)
         self._walk = normalized_affinity(self.diffusion.graph)
         self._first_unreached: Array | None = None
         self._checkpoints = Checkpoints(settings.checkpoint_bytes, settings.checkpoint_spacing)
@@ -133,6 +142,7 @@ class SuperpacD(Strategy):
         self._kept_as = f"checkpoint 4 of {count} {views} {doubt} {provisional} {settings}"
         self._kept_at = 0
         self._begun = False
+        self._opening = problem.progress  # nobody is told of what comes after the first question
         self._merged: dict[tuple[int, int], tuple[float, float]] = {}
         self._record: list[tuple[float, float]] = []  # what was believed of labels, what was said
         self._settled: list[Settled] = []  # the same of pairs of sets
@@ -142,9 +152,9 @@ class SuperpacD(Strategy):
         """Matrix of the walk where the posterior is computed."""
         return self._walk if self.problem.device is HOST else self.diffusion.matrix_there
 
-    def _start(self, count: int) -> dict[str, FloatArray | IntArray]:
+    def _start(self, count: int, progress: Progress) -> dict[str, FloatArray | IntArray]:
         """Where sets begin, and the eigenvectors with which the solver is quicker."""
-        points, vectors = starting_points(self.diffusion, count, self.problem.seed)
+        points, vectors = starting_points(self.diffusion, count, self.problem.seed, progress)
         return {"seeds": np.array(points), "vectors": vectors}
 
     def labels(self, state: State) -> IntArray:
@@ -314,8 +324,12 @@ class SuperpacD(Strategy):
         with one_thread():
             if answers[: len(past)] != past:
                 self._go_back(answers)
-            for answer in answers[self._known.n_answers :]:
+            new = answers[self._known.n_answers :]
+            # few of them are no stage of their own
+            told = stage_of(self._opening, "answers") if len(new) > 1 else no_progress
+            for at, answer in enumerate(new, 1):
                 self._take(answer)
+                told(at, len(new))
                 if worth_keeping(
                     self._known.n_answers, len(answers), self.settings.checkpoint_spacing
                 ):
@@ -323,6 +337,7 @@ class SuperpacD(Strategy):
                     lengths = len(self._record), len(self._settled)
                     self._checkpoints.add(self._known.n_answers, (*saved, lengths))
             self._learn()
+        self._opening = no_progress
         self._keep()
 
     def _disk(self) -> Memory | None:
@@ -363,7 +378,10 @@ class SuperpacD(Strategy):
     def _learn(self) -> None:
         """Settle the model, and learn from it how often people err."""
         self.model.relink(self.sets)
-        self.model.settle(self.sets)
+        if not self.model.settled:
+            told = stage_of(self._opening, "model")
+            with self.model.telling(told, len(self.model.keys), anew=False):
+                self.model.settle(self.sets)
         votes, between = self._known.votes, [pair_of(link) for link in self.sets.merges]
         votes.learned = learn_reliability(votes.all(), self.model.sets, self.model.place, between)
 
@@ -375,8 +393,10 @@ class SuperpacD(Strategy):
         with one_thread():
             self.model.forget()
             self.sets.refold([])
-            self.model.follow(self.sets)
-            self.model.settle(self.sets)
+            told = stage_of(self._opening, "model")
+            with self.model.telling(told, len(self.sets.members), anew=True):
+                self.model.follow(self.sets)
+                self.model.settle(self.sets)
 
     def _go_back(self, answers: list[Link]) -> None:
         """To the last checkpoint within what these answers have in common with those taken."""

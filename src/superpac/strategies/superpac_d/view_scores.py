@@ -30,6 +30,7 @@ from superpac.device.arrays import (
 from superpac.device.choice import HOST, Device
 from superpac.strategies.superpac_d.settings import Settings
 from superpac.subspaces.geometry import leading_there, top_directions
+from superpac.system.progress import Progress, no_progress, parts_of
 
 
 def diffusion_shares(
@@ -188,7 +189,9 @@ class View(ABC):
         """Go back to what was saved."""
         self._columns, self._masks, self._sums = (dict(part) for part in saved)
 
-    def update(self, labels: Array, keys: Sequence[int], limit: int) -> None:
+    def update(
+        self, labels: Array, keys: Sequence[int], limit: int, progress: Progress = no_progress
+    ) -> None:
         """Follow points labelled by set: new sets, and the `limit` that changed most, at most."""
         for key in self._masks.keys() - set(keys):
             del self._masks[key]
@@ -206,6 +209,7 @@ class View(ABC):
             self._add_up(key, mask, came, left)
             self._masks[key] = mask
             self._columns.pop(key, None)
+            progress(rank + 1, len(stale))
 
     def _changes(self, masks: dict[int, Array]) -> dict[int, int]:
         """How many points came to or left each set; more than all for one that is new."""
@@ -218,9 +222,12 @@ class View(ABC):
             found.update(zip(old, told.tolist(), strict=True))
         return found
 
-    def matrix(self, keys: Sequence[int]) -> Array:
+    def matrix(self, keys: Sequence[int], progress: Progress = no_progress) -> Array:
         """Columns in the order of `keys`."""
-        columns = [self.column(key) for key in keys]
+        columns = []
+        for key in keys:
+            columns.append(self.column(key))
+            progress(len(columns), len(keys))
         return namespace(columns[0]).stack(columns, axis=1)
 
     def column(self, key: int) -> Array:
@@ -229,9 +236,9 @@ class View(ABC):
             self._columns[key] = self._column(key, self._masks[key])
         return self._columns[key]
 
-    def comparable(self, keys: Sequence[int]) -> Array:
+    def comparable(self, keys: Sequence[int], progress: Progress = no_progress) -> Array:
         """Columns in the form that :meth:`scores` takes, all points together."""
-        return self.matrix(keys)
+        return self.matrix(keys, progress)
 
     @abstractmethod
     def scores(self, columns: Array) -> Array:
@@ -285,9 +292,9 @@ class SubspaceView(View):
         self._squared = device.array(np.einsum("ij,ij->i", X, X, dtype=np.float64))
         self._scale = namespace(self._squared).where(self._squared > 0, self._squared, 1.0)
 
-    def comparable(self, keys: Sequence[int]) -> Array:
+    def comparable(self, keys: Sequence[int], progress: Progress = no_progress) -> Array:
         """Residuals over a typical one, the median of what points have to their nearest set."""
-        residual = self.matrix(keys)
+        residual = self.matrix(keys, progress)
         typical = median(namespace(residual).min(residual, axis=1))
         return residual / max(typical, self.settings.residual_typical_least)
 
@@ -388,6 +395,8 @@ class KernelView(View):
         ``remember(what, make)`` gives what was kept on disk, or makes it.
     device : Device, default=HOST
         Where columns are computed and kept.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while the kernel is approximated.
 
     References
     ----------
@@ -409,11 +418,12 @@ class KernelView(View):
         seed: int = 0,
         remember: Callable[[str, Callable[[], Mapping[str, Any]]], Mapping[str, Any]] | None = None,
         device: Device = HOST,
+        progress: Progress = no_progress,
     ) -> None:
         super().__init__(X.shape[0], settings)
 
         def make() -> dict[str, Array]:
-            return {"Z": _kernel_features(X, settings, seed, device)}
+            return {"Z": _kernel_features(X, settings, seed, device, progress)}
 
         large = X.shape[0] * settings.landmarks * 4 > settings.kernel_keep
         if remember is None or large or device is not HOST:
@@ -451,7 +461,19 @@ def _row_squares(Z: Array) -> Array:
     return torch.linalg.vector_norm(Z, dim=1, dtype=torch.float64) ** 2
 
 
-def _kernel_features(X: FloatArray, settings: Settings, seed: int, device: Device = HOST) -> Array:
+def kernel_work(n: int, ambient: int, settings: Settings) -> list[float]:
+    """Nanoseconds of both passes over the points, about, to tell progress by."""
+    marks = min(n, settings.landmarks)
+    return [0.05 * n * marks * 2 * (ambient + marks), 0.02 * n * marks * marks]
+
+
+def _kernel_features(
+    X: FloatArray,
+    settings: Settings,
+    seed: int,
+    device: Device = HOST,
+    progress: Progress = no_progress,
+) -> Array:
     """Factor Z of the hat matrix Z Z'; single precision is ample for a vote."""
     rng = np.random.default_rng([seed, 77])  # a stream that no other draw takes from
     marks = X[np.sort(rng.permutation(X.shape[0])[: settings.landmarks])].astype(np.float64)
@@ -474,15 +496,20 @@ def _kernel_features(X: FloatArray, settings: Settings, seed: int, device: Devic
     features = filled(shape, 0.0, L, "float32" if short else "float64")
     second = device.array(np.diag(np.full(marks.shape[0], settings.ridge)))
     xp = namespace(L)
-    for block in blocks:
+    first, last = parts_of(progress, kernel_work(*X.shape, settings))
+    for at, block in enumerate(blocks, 1):
         distances = _squared_distances(device.array(X[block], "float64"), landmarks)
+        first(3 * at - 2, 3 * len(blocks))
         part = _solved(L, xp.exp(-distances / width).T)
+        first(3 * at - 1, 3 * len(blocks))
         second += part @ part.T
         features[block] = _as_type(part.T, features)
+        first(3 * at, 3 * len(blocks))
     R = xp.linalg.cholesky(second)
     Z = features if short else filled(shape, 0.0, L, "float32")
-    for block in blocks:
+    for at, block in enumerate(blocks, 1):
         Z[block] = _as_type(_solved(R, features[block].T).T, Z)
+        last(at, len(blocks))
     return Z
 
 
