@@ -29,8 +29,7 @@ def add(
 
     with (
         opened(store) as kept,
-        common.Stages() as stages,
-        stages.stage("affinity") as progress,
+        common.OpeningBars() as progress,
     ):
         current = load_session(kept, session, data, growing=True, progress=progress)
         before = current.info

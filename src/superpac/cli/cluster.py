@@ -11,6 +11,8 @@ from superpac.cli import common
 from superpac.errors import InputError
 from superpac.session.spec import AUTO, DEFAULT_AFFINITY, Spec
 
+RUNS = 20  # of k-means
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -51,9 +53,11 @@ def cluster(
     from superpac.affinity.registry import make_affinity
     from superpac.cache import DiskCache
     from superpac.device.choice import choose_device
-    from superpac.graph.spectral import cluster_rows, spectral_embedding
+    from superpac.graph.cluster_count import counting_work
+    from superpac.graph.spectral import cluster_rows, spectral_embedding, spectral_work
     from superpac.session.exports import write_labels
     from superpac.session.problem import build_affinity, estimate_count
+    from superpac.system.progress import parts_of
 
     piped = common.is_standard_output(output)
     if piped and as_json:
@@ -81,12 +85,17 @@ def cluster(
                 items, affinity, given, seed, progress=progress, cache=DiskCache(), where=where
             )
         estimated = k == AUTO
-        with stages.stage("spectral"):
+        with stages.stage("spectral") as progress:
             there = choose_device(points=len(items))
-            k = estimate_count(graph, seed, there) if estimated else given
+            vectors, labels_work = spectral_work(graph, given, RUNS)
+            guess = counting_work(graph) if estimated else 0.0
+            counting, finding, placing = parts_of(progress, [guess, vectors, labels_work])
+            k = estimate_count(graph, seed, there, counting) if estimated else given
             rng = np.random.RandomState(seed)
-            found = spectral_embedding(graph, k, random_state=rng, device=there)
-            clusters = cluster_rows(found.rows(), k, n_init=20, rng=rng, device=there)
+            found = spectral_embedding(graph, k, random_state=rng, device=there, progress=finding)
+            clusters = cluster_rows(
+                found.rows(), k, n_init=RUNS, rng=rng, device=there, progress=placing
+            )
     result: dict[str, Any] = {
         "data": items.name,
         "points": len(items),

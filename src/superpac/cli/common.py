@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -17,6 +17,7 @@ from superpac.errors import DataError, InputError
 from superpac.session.spec import AUTO
 from superpac.system import atomic_files
 from superpac.system.atomic_files import stream_of
+from superpac.system.progress import WHOLE
 from superpac.system.safe_text import as_it_was, printable, well_formed
 
 if TYPE_CHECKING:
@@ -476,13 +477,13 @@ def prepare_affinity(address: str | None, items: Dataset, spec: Spec) -> None:
             "--dask keeps the affinity in the cache, which is off; set SUPERPAC_CACHE to a folder."
         )
     spec = spec.settled(items)
-    with Stages() as stages, stages.stage("affinity") as progress, work_on(address) as where:
+    with OpeningBars() as bars, work_on(address) as where:
         build_affinity(
             items,
             spec.affinity,
             spec.clusters,
             spec.seed,
-            progress=progress,
+            progress=bars,
             cache=cache,
             where=where,
         )
@@ -495,7 +496,6 @@ class Stages:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
-            MofNCompleteColumn,
             Progress,
             ProgressColumn,
             Task,
@@ -509,14 +509,25 @@ class Stages:
 
             def render(self, task: Task) -> Text:
                 speed = task.finished_speed or task.speed
-                return Text("" if not speed else f"{speed:.3g} per second", style="dim")
+                known = speed and task.total != WHOLE
+                return Text(f"{speed:.3g} per second" if known else "", style="dim")
+
+        class CountColumn(ProgressColumn):
+            """How many of how many, or the share where nothing is counted."""
+
+            def render(self, task: Task) -> Text:
+                if task.total is None:
+                    return Text("")
+                if task.total == WHOLE:
+                    return Text(f"{task.percentage:.0f}%")
+                return Text(f"{task.completed:.0f}/{task.total:.0f}")
 
         self.seconds: dict[str, float] = {}
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.description:<10}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            CountColumn(),
             RateColumn(),
             TimeRemainingColumn(),
             console=console,
@@ -552,6 +563,50 @@ class Stages:
         self.seconds[name] = round(time.perf_counter() - begun, 4)
         self._bar.update(task, total=1, completed=1)
         self._bar.remove_task(task)
+
+
+class OpeningBars:
+    """Bars of the stages of an opening, one after the other: each is gone when it is at its end.
+
+    Nothing is shown before the first stage and after the last, so a command may go on to print.
+    """
+
+    def __init__(self) -> None:
+        self._shown = ExitStack()
+
+    def __enter__(self) -> OpeningBars:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._shown.close()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Ignore what belongs to no stage."""
+
+    def stage(self, name: str) -> Callable[[int, int], None]:
+        """Progress of one stage, which takes the place of the one before."""
+        bar: Callable[[int, int], None] | None = None
+
+        def progress(done: int, total: int) -> None:
+            nonlocal bar
+            if done >= total:
+                self._shown.close()
+                bar = None
+                return
+            if bar is None:
+                self._shown.close()
+                bar = self._shown.enter_context(self._shown.enter_context(Stages()).stage(name))
+            bar(done, total)
+
+        return progress
+
+
+def opening_bars() -> OpeningBars:
+    """Bars for a session that a command opens; they are gone when it ends, however it ends."""
+    import click
+
+    context = click.get_current_context(silent=True)
+    return OpeningBars() if context is None else context.with_resource(OpeningBars())
 
 
 def say(what: str | RenderableType, style: str = "", *, stderr: bool = False) -> None:

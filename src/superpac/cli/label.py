@@ -358,7 +358,7 @@ def _gone_on(
         log.append_many(drafts, expected_seq=log.head()[0])
     info = grown(log.info, log.additions())
     items = without_new(pool, info)
-    with common.Stages() as stages, stages.stage("affinity") as progress:
+    with common.OpeningBars() as progress:
         current = Session.open(items, log, progress=progress, cache=DiskCache())
         added = 0
         if change.new or not pool.by_content:

@@ -67,13 +67,15 @@ def load_session(
     growing: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Session:
-    """Open a session; its data are read when first needed."""
+    """Open a session; its data are read when first needed, with bars of what then takes long."""
     from superpac.answers.growth import grown
     from superpac.cache import DiskCache
     from superpac.session.item_names import remember
     from superpac.session.session import Session
 
     log = store.open(name)
+    if progress is None:
+        progress = common.opening_bars()
 
     def read() -> Dataset:
         info = grown(log.info, log.additions())
@@ -126,8 +128,7 @@ def new(
     common.prepare_affinity(dask, items, spec)
     with (
         opened(store, create=True) as kept,
-        common.Stages() as stages,
-        stages.stage("affinity") as progress,
+        common.OpeningBars() as progress,
     ):
         made = Session.create(
             items,

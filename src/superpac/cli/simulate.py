@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from superpac.data import Dataset
     from superpac.session.questions import Labelling
     from superpac.simulation.loop import Run
+    from superpac.system.progress import Progress
 
 _EVERY_S = 60  # seconds of a person's time from one line to the next
 LEVELS = {"5%": 0.05, "1%": 0.01, "0%": 0.0}
@@ -71,6 +72,7 @@ def simulate(
     """Answer DATA's questions from its true classes and report the error after each."""
     from superpac.answers.forms import parse_costs
     from superpac.session.stopping import parse_share
+    from superpac.system.progress import no_progress
 
     common.use_device(device)
 
@@ -116,11 +118,16 @@ def simulate(
         )
         for t in range(trials)
     )
-    with common.Stages(quiet=as_json) as stages, stages.stage("trials", trials) as progress:
-        runs: list[Run] = []
-        for run in _runs(items, calls, min(jobs, trials), dask):
-            runs.append(run)
-            progress(len(runs), trials)
+    runs: list[Run] = []
+    if min(jobs, trials) == 1 and dask is None:  # in this process: every question can be counted
+        with common.OpeningBars() as bars:
+            told = no_progress if as_json else bars
+            runs += [trial(items, *call, progress=told) for call in calls]
+    else:
+        with common.Stages(quiet=as_json) as stages, stages.stage("trials", trials) as progress:
+            for run in _runs(items, calls, min(jobs, trials), dask):
+                runs.append(run)
+                progress(len(runs), trials)
     report = summarise(runs, questions)
     report["spec"] = {**spec.to_dict(), "data": items.name, "wrong": wrong, "labelling": labelling}
     if plot is not None:
@@ -164,6 +171,7 @@ def trial(
     yardstick: bool = False,
     forms: str = "pair",
     costs: Costs | None = None,
+    progress: Progress | None = None,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
     from superpac.cache import DiskCache
@@ -172,6 +180,7 @@ def trial(
     from superpac.simulation.clairvoyant import clairvoyant
     from superpac.simulation.loop import simulate as run_session
     from superpac.simulation.oracles import NoisyOracle, TruthOracle
+    from superpac.system.progress import no_progress, stage_of
 
     if classes or per_class:
         items = items.sample_classes(classes or items.n_classes or 1, per_class, spec.seed)
@@ -179,8 +188,12 @@ def trial(
         items = items.shuffled(spec.seed)
     if items.y is None:
         raise InputError("A simulation needs true classes.")
-    affinity = build_affinity(items, spec.affinity, spec.clusters, spec.seed, cache=DiskCache())
-    session = Session.create(items, spec, affinity=affinity)
+    told = progress or no_progress
+    affinity = build_affinity(
+        items, spec.affinity, spec.clusters, spec.seed, progress=told, cache=DiskCache()
+    )
+    session = Session.create(items, spec, affinity=affinity, progress=told)
+    answering = stage_of(told, "questions")
     oracle = NoisyOracle(items.y, wrong, spec.seed) if wrong else TruthOracle(items.y)
     run = run_session(
         session,
@@ -191,6 +204,7 @@ def trial(
         until=until,
         forms=forms,
         costs=costs,
+        watch=lambda asked, _: answering(asked, questions),
     )
     progress = session.progress()
     for name in ("error_left", "clusters", "clusters_sure"):

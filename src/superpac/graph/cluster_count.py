@@ -74,7 +74,7 @@ def guess_count(
     4
     """
     n = graph.shape[0]
-    most = max(2, min(MOST, n // 3))
+    most = most_clusters(n)
     values: dict[int, float] = {}
     vectors = np.zeros((n, 0))
     there = device.graph(graph) if isinstance(device, Torch) else graph
@@ -109,6 +109,16 @@ def guess_count(
     found = max(numbers_beside(best, most), key=value, default=best)
     bar.finish()
     return found
+
+
+def counting_work(graph: sparse.csr_array) -> float:
+    """Nanoseconds that :func:`guess_count` is likely to take, about, to tell progress by."""
+    return _Bar(graph, most_clusters(graph.shape[0]), no_progress).total
+
+
+def most_clusters(n: int) -> int:
+    """Largest number that is tried."""
+    return max(2, min(MOST, n // 3))
 
 
 def next_count(count: int) -> int:

@@ -234,15 +234,11 @@ def clustering_work(n: int, n_clusters: int, n_init: int) -> float:
     return 120.0 * n * n_clusters * n_init
 
 
-def spectral_parts(
-    progress: Progress, A: Any, n_clusters: int, n_init: int
-) -> tuple[Progress, Progress]:
-    """Progress of :func:`spectral_embedding` and of :func:`cluster_rows` as parts of one."""
+def spectral_work(A: Any, n_clusters: int, n_init: int) -> tuple[float, float]:
+    """Nanoseconds of :func:`spectral_embedding` and of :func:`cluster_rows`, about."""
     n = A.shape[0] if hasattr(A, "shape") else len(A)
     nnz = A.nnz if sparse.issparse(A) else n * n
-    work = [embedding_work(n, nnz, n_clusters), clustering_work(n, n_clusters, n_init)]
-    finding, placing = parts_of(progress, work)
-    return finding, placing
+    return embedding_work(n, nnz, n_clusters), clustering_work(n, n_clusters, n_init)
 
 
 class _There:
@@ -435,7 +431,7 @@ def spectral_clustering(
     True
     """
     rng = check_random_state(random_state)
-    finding, placing = spectral_parts(progress, A, n_clusters, n_init)
+    finding, placing = parts_of(progress, spectral_work(A, n_clusters, n_init))
     embedding = spectral_embedding(
         A, n_clusters, random_state=rng, check_input=check_input, device=device, progress=finding
     )

@@ -18,13 +18,12 @@ from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.device.choice import HOST, Device, choose_device
-from superpac.graph.cluster_count import guess_count
+from superpac.graph.cluster_count import counting_work, guess_count
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import (
     check_affinity,
-    clustering_work,
-    embedding_work,
     spectral_clustering,
+    spectral_work,
 )
 from superpac.session.session import check_sizes
 from superpac.session.spec import AUTO, Spec
@@ -205,9 +204,8 @@ def build_problem(
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
         finding = stage_of(told, "count") if auto or dim is None else no_progress
-        size = affinity.shape[0], affinity.nnz, count
-        pieces = embedding_work(*size) + clustering_work(size[0], count, 10)
-        work = [8 * pieces * auto, pieces * (dim is None), dim_work(X, count) * (dim is None)]
+        first_work = sum(spectral_work(affinity, count, 10)), dim_work(X, count)
+        work = [auto * counting_work(affinity), *((dim is None) * part for part in first_work)]
         counting, clustering, choosing = parts_of(finding, work)
         if auto:
             count = estimate_count(affinity, spec.seed, chosen, counting)

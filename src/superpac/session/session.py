@@ -63,7 +63,9 @@ class Session(Workbench):
     affinity : sparse array, optional
         A ready affinity instead of the one that the spec names.
     progress : callable, optional
-        Called as ``progress(done, total)`` while the affinity is built.
+        Called as ``progress(done, total)`` until the first question is there, from 0 again for
+        each stage: affinity, count, clustering, answers, model
+        (:func:`~superpac.system.progress.stage_of`).
     cache : DiskCache, optional
         Where the affinity and what a strategy makes of it are kept between runs.
 
@@ -149,7 +151,7 @@ class Session(Workbench):
         affinity : sparse array, optional
             A ready affinity instead of the one that the spec names.
         progress : callable, optional
-            Called as ``progress(done, total)`` while the affinity is built.
+            Called as ``progress(done, total)``, as for the class.
         cache : DiskCache, optional
             Where the affinity and what a strategy makes of it are kept, for the next opening.
         device : {"auto", "cpu", "cuda"}, default="auto"

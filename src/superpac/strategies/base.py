@@ -15,7 +15,7 @@ from superpac.answers.state import State
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.device.choice import HOST, Device
 from superpac.subspaces.tracker import SubspaceTracker
-from superpac.system.progress import Progress, no_progress
+from superpac.system.progress import Progress, no_progress, stage_of
 
 
 class Memory(Protocol):
@@ -60,7 +60,8 @@ class Problem:
     progress : callable
         Called as ``progress(done, total)`` in what a strategy does before its first question, from
         0 again for each stage: ``clustering``, what it begins with; ``answers``, those that are
-        there already; ``model``, what the first question follows from.
+        there already; ``model``, what the first question follows from; ``sureness``, the first
+        :meth:`Strategy.geometry`.
     """
 
     X: FloatArray
@@ -312,10 +313,12 @@ class Strategy(ABC):
 
     def geometry(self, state: State) -> SubspaceTracker:
         """Subspaces, residuals and margins of the clusters, for showing how sure items are."""
+        labels, progress = self.labels(state), no_progress
         if self._geometry is None:
             K, dim = self.problem.n_clusters, self.problem.dim
+            progress = stage_of(self.problem.progress, "sureness")
             self._geometry = SubspaceTracker(self.problem.X, K, dim)
-        return self._geometry.update(self.labels(state))
+        return self._geometry.update(labels, progress)
 
     def known_members(self, state: State) -> BoolArray | None:
         """Which items the model holds to be members of its groups; None where it keeps no such.

@@ -17,6 +17,7 @@ from superpac.subspaces.geometry import (
     top_directions,
 )
 from superpac.subspaces.second_moments import SecondMoment
+from superpac.system.progress import Progress, no_progress
 
 MOMENT_BYTES = 400_000_000  # second moments are kept only while they fit in this
 REFRESH = 64  # a running second moment is summed afresh after this many updates
@@ -70,7 +71,7 @@ class SubspaceTracker:
         self._moments: dict[int, SecondMoment] = {}
         self._may_keep = n_clusters * ambient * ambient * 8 <= MOMENT_BYTES
 
-    def update(self, labels: ArrayLike) -> SubspaceTracker:
+    def update(self, labels: ArrayLike, progress: Progress = no_progress) -> SubspaceTracker:
         """Follow a new labelling: 0 to ``n_clusters - 1``, other points are in no cluster."""
         new = np.asarray(labels, dtype=np.intp)
         changed = np.flatnonzero(new != self.labels)
@@ -80,11 +81,13 @@ class SubspaceTracker:
         touched = np.union1d(old[changed], new[changed])
         if (old == -1).all():
             touched = np.arange(self.n_clusters)
-        for k in touched[(touched >= 0) & (touched < self.n_clusters)]:
+        touched = touched[(touched >= 0) & (touched < self.n_clusters)]
+        for at, k in enumerate(touched, 1):
             U = self._basis(int(k), old, changed)
             inner = self.X @ U
             left = self._squared - np.einsum("ij,ij->i", inner, inner)
             self.residuals[:, k] = rooted(left, self._squared)
+            progress(at, touched.size)
         self.margins = margins(self.residuals)
         return self
 

@@ -230,7 +230,7 @@ class ModelCache:
     def _take(self, message: tuple[Any, ...]) -> None:
         kind = message[0]
         with self._lock:
-            if kind == "stage" and self._phase == "preparing":
+            if kind == "stage" and self._opening():
                 self._stage = message[1:]
             elif kind == "ready":
                 self._basis = message[1]
@@ -238,6 +238,8 @@ class ModelCache:
                 self._ready = True
                 if self._phase == "preparing":
                     self._phase = "ready"
+                if self._opening():
+                    self._stage = ("model", 0, 0)
             elif kind == "model":
                 model: Model = message[1]
                 self._busy_since = None
@@ -252,6 +254,10 @@ class ModelCache:
                 self._message = message[1]
                 if message[2] and self._phase == "preparing":
                     self._phase = "failed"
+
+    def _opening(self) -> bool:
+        """Whether the first model, and so the first question, is still to come."""
+        return self._phase in ("preparing", "ready") and self._newest is None
 
     def _watch(self) -> None:
         process = self._process

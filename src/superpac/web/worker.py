@@ -28,13 +28,17 @@ from superpac.data.sent_dataset import SentDataset
 from superpac.errors import SuperpacError
 from superpac.graph.imputed_spectral import scaled_affinity
 from superpac.graph.layout import lay_out
-from superpac.graph.spectral import cluster_rows, spectral_embedding
+from superpac.graph.spectral import cluster_rows, spectral_embedding, spectral_work
 from superpac.session.problem import build_problem
 from superpac.session.session import error_left_of, labels_for_people
 from superpac.session.spec import Spec
 from superpac.strategies import Count, Problem, Proposal, Strategy, make_strategy
 from superpac.strategies.forms import FormProposal, all_forms, groups_to_choose
+from superpac.system.progress import Progress, no_progress, parts_of
 from superpac.system.threads import one_thread
+
+TELL_EVERY = 0.1  # seconds from one message about progress to the next
+RUNS = 3  # of k-means for the map
 
 
 @dataclass(frozen=True)
@@ -241,42 +245,62 @@ def _prepare(
     pipe: Connection, data: Dataset, spec: Spec, basis: Basis | None
 ) -> tuple[Computer, Basis, float]:
     """Build the problem and the strategy; the seconds are those of the first clustering."""
-    last = 0.0
-
-    def progress(done: int, total: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last > 0.1 or done == total:
-            last = now
-            pipe.send(("stage", "affinity", int(done), int(total)))
-
-    pipe.send(("stage", "affinity", 0, 0))
+    progress = _Told(pipe)
+    progress.stage("affinity")
     cache = DiskCache()
     if basis is None or cache.folder is not None:
         problem = build_problem(data, spec, progress=progress, cache=cache)
     else:
         ready = replace(spec, dim=basis.dim)
-        problem = build_problem(data, ready, affinity=basis.affinity)
-    pipe.send(("stage", "clustering", 0, 0))
+        problem = build_problem(data, ready, affinity=basis.affinity, progress=progress)
+    progress.stage("clustering")
     begun = time.perf_counter()
     computer = Computer(problem, spec)
     seconds = time.perf_counter() - begun
-    pipe.send(("stage", "map", 0, 0))
-    flat = basis.flat if basis is not None else _flat(problem)
+    told = progress.stage("map")
+    flat = basis.flat if basis is not None else _flat(problem, told)
     return computer, Basis(problem.affinity, problem.dim, flat), seconds
 
 
-def _flat(problem: Problem) -> NDArray[np.float32]:
+class _Told:
+    """Progress that is sent to the page's process, with the name of its stage."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe, self._last = pipe, 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Ignore what belongs to no stage."""
+
+    def stage(self, name: str) -> Progress:
+        """Say that a stage has begun; gives its progress."""
+        self._pipe.send(("stage", name, 0, 0))
+
+        def progress(done: int, total: int) -> None:
+            now = time.monotonic()
+            if now - self._last > TELL_EVERY or done == total:
+                self._last = now
+                self._pipe.send(("stage", name, int(done), int(total)))
+
+        return progress
+
+
+def _flat(problem: Problem, progress: Progress = no_progress) -> NDArray[np.float32]:
     """Two coordinates per item: the first clusters as discs, alike ones side by side."""
 
     def make() -> dict[str, NDArray[np.float32]]:
         wanted = min(problem.n_clusters, problem.n)
         affinity = scaled_affinity(problem.affinity)
-        embedding = spectral_embedding(affinity, wanted, random_state=problem.seed)
+        work = *spectral_work(affinity, wanted, RUNS), 3000.0 * problem.n
+        finding, placing, drawing = parts_of(progress, work)
+        embedding = spectral_embedding(
+            affinity, wanted, random_state=problem.seed, progress=finding
+        )
         rows = embedding.rows()
         rng = np.random.RandomState(problem.seed)
-        labels = cluster_rows(rows, wanted, n_init=3, rng=rng)
-        return {"flat": lay_out(affinity, labels, rows).astype(np.float32)}
+        labels = cluster_rows(rows, wanted, n_init=RUNS, rng=rng, progress=placing)
+        flat = lay_out(affinity, labels, rows).astype(np.float32)
+        drawing(1, 1)
+        return {"flat": flat}
 
     flat: NDArray[np.float32] = problem.remember("map of discs", make)["flat"]
     return flat
