@@ -239,7 +239,8 @@ def _kmeans_there(
     """Do the same where rows are, run after run: each keeps a graphics processor busy."""
     tol = 1e-4 * float(rows.var(dim=0, correction=0).mean())
     starts = [] if start is None else [like(start, rows)]
-    runs, count = [], len(starts) + len(draws)
+    runs: list[tuple[float, Array]] = []
+    count = len(starts) + len(draws)
     for begin in (*starts, *draws):
         drawn = len(runs) >= len(starts)
         centres = _plus_plus_there(rows, n_clusters, begin) if drawn else begin

@@ -2,7 +2,7 @@
 
 How many products it takes depends on the last eigenvalue that is wanted: on graphs of digits,
 pictures and tables it was :func:`expected_products` of it, give or take a quarter, for 10 to 38
-eigenvectors. That eigenvalue is known well after the first sweeps. Between the sweeps ARPACK keeps
+eigenvectors; where the next one is far off it takes fewer. That eigenvalue is known well after the first sweeps. Between the sweeps ARPACK keeps
 what a thick restart would (Wu & Simon, SIAM J. Matrix Anal. Appl. 22, 2000), so two inner products
 per step suffice to follow its small matrix, whose eigenvalues are the estimates.
 """
@@ -30,7 +30,7 @@ def expected_products(wanted: int, gap: float) -> float:
     wanted : int
         Number of eigenvectors.
     gap : float
-        What the last one's eigenvalue lacks to 1.
+        What the last one's eigenvalue lacks to 1, or its distance from the next one if that is more.
 
     Returns
     -------
@@ -104,7 +104,8 @@ class CountedProducts:
         values, vectors = symmetric_eigenpairs(lower + np.tril(lower, -1).T)
         left = np.abs(link * vectors[-1])
         basis, wanted = values.size, self.wanted
-        self.expected = expected_products(wanted, 1.0 - float(values[basis - wanted]))
+        last, next_one = values[basis - wanted], values[basis - wanted - 1]
+        self.expected = expected_products(wanted, float(max(1.0 - last, last - next_one)))
         done = int((left[basis - wanted :] <= np.finfo(float).eps * np.abs(values[-wanted:])).sum())
         self._known = bool(left[basis - wanted] < KNOWN) or done > 1
         kept = wanted + min(done, (basis - wanted) // 2)

@@ -313,7 +313,8 @@ class Strategy(ABC):
 
     def geometry(self, state: State) -> SubspaceTracker:
         """Subspaces, residuals and margins of the clusters, for showing how sure items are."""
-        labels, progress = self.labels(state), no_progress
+        labels = self.labels(state)
+        progress: Progress = no_progress
         if self._geometry is None:
             K, dim = self.problem.n_clusters, self.problem.dim
             progress = stage_of(self.problem.progress, "sureness")

@@ -124,7 +124,7 @@ class SuperpacD(Strategy):
             self.diffusion = Diffusion(problem.affinity, tol=tol, device=problem.device)
             count = max(1, min(problem.n, round(pieces * problem.n_clusters)))
             work = [sum(starting_work(self.diffusion, count))]
-            work.append(sum(kernel_work(*problem.X.shape, settings)) if views else 0.0)
+            work.append(sum(kernel_work(problem.n, problem.X.shape[1], settings)) if views else 0.0)
             starting, kernel = parts_of(stage_of(problem.progress, "clustering"), work)
             start = problem.remember(f"start {count} {tol}", lambda: self._start(count, starting))
             starting(1, 1)

@@ -496,7 +496,7 @@ def _kernel_features(
     features = filled(shape, 0.0, L, "float32" if short else "float64")
     second = device.array(np.diag(np.full(marks.shape[0], settings.ridge)))
     xp = namespace(L)
-    first, last = parts_of(progress, kernel_work(*X.shape, settings))
+    first, last = parts_of(progress, kernel_work(X.shape[0], X.shape[1], settings))
     for at, block in enumerate(blocks, 1):
         distances = _squared_distances(device.array(X[block], "float64"), landmarks)
         first(3 * at - 2, 3 * len(blocks))
