@@ -103,7 +103,7 @@ def simulate(
     spec = Spec(clusters, affinity, strategy, common.parse_options(option), dim, seed)
     spec = spec.settled(items)
     enough = None if until is None else parse_share(until)
-    calls = (
+    calls: Iterator[tuple[Any, ...]] = (
         (
             replace(spec, seed=seed + t),
             classes,
@@ -121,8 +121,8 @@ def simulate(
     runs: list[Run] = []
     if min(jobs, trials) == 1 and dask is None:  # in this process: every question can be counted
         with common.OpeningBars() as bars:
-            told = no_progress if as_json else bars
-            runs += [trial(items, *call, progress=told) for call in calls]
+            tell = no_progress if as_json else bars
+            runs += [trial(items, *call, tell=tell) for call in calls]
     else:
         with common.Stages(quiet=as_json) as stages, stages.stage("trials", trials) as progress:
             for run in _runs(items, calls, min(jobs, trials), dask):
@@ -171,7 +171,7 @@ def trial(
     yardstick: bool = False,
     forms: str = "pair",
     costs: Costs | None = None,
-    progress: Progress | None = None,
+    tell: Progress | None = None,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
     from superpac.cache import DiskCache
@@ -188,7 +188,7 @@ def trial(
         items = items.shuffled(spec.seed)
     if items.y is None:
         raise InputError("A simulation needs true classes.")
-    told = progress or no_progress
+    told = tell or no_progress
     affinity = build_affinity(
         items, spec.affinity, spec.clusters, spec.seed, progress=told, cache=DiskCache()
     )

@@ -2,9 +2,10 @@
 
 How many products it takes depends on the last eigenvalue that is wanted: on graphs of digits,
 pictures and tables it was :func:`expected_products` of it, give or take a quarter, for 10 to 38
-eigenvectors; where the next one is far off it takes fewer. That eigenvalue is known well after the first sweeps. Between the sweeps ARPACK keeps
-what a thick restart would (Wu & Simon, SIAM J. Matrix Anal. Appl. 22, 2000), so two inner products
-per step suffice to follow its small matrix, whose eigenvalues are the estimates.
+eigenvectors; where the next one is far off it takes fewer. That eigenvalue is known well after the
+first sweeps. Between the sweeps ARPACK keeps what a thick restart would (Wu & Simon, SIAM J. Matrix
+Anal. Appl. 22, 2000), so two inner products per step suffice to follow its small matrix, whose
+eigenvalues are the estimates.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def expected_products(wanted: int, gap: float) -> float:
     wanted : int
         Number of eigenvectors.
     gap : float
-        What the last one's eigenvalue lacks to 1, or its distance from the next one if that is more.
+        What the last one's eigenvalue lacks to 1, or its distance from the next if that is more.
 
     Returns
     -------
