@@ -352,3 +352,14 @@ def test_small_pictures_that_are_taken_whole_are_counted(place, monkeypatch):
     done = superpac("cluster", folder, "-k", 2, "-a", "tsc:q=2", "--features", "face", "--json")
     told = "Faces: 10, in 6 photos; 2 small pictures in which none was found are taken whole."
     assert told in done.stderr.splitlines()
+
+
+def test_bars_of_an_opening_are_gone_at_the_end_of_each_stage():
+    with common.OpeningBars() as bars:
+        first, second = bars.stage("affinity"), bars.stage("clustering")
+        first(1, 2)
+        assert [task.description for task in common.Stages._outer._bar.tasks] == ["affinity"]
+        first(2, 2)
+        assert common.Stages._outer is None
+        second(1, 2)  # an opening that fails here leaves no bar either
+    assert common.Stages._outer is None

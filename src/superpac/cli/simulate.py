@@ -171,6 +171,7 @@ def trial(
     yardstick: bool = False,
     forms: str = "pair",
     costs: Costs | None = None,
+    *,
     tell: Progress | None = None,
 ) -> Run:
     """One simulated session on a subset drawn with the spec's seed."""
