@@ -30,6 +30,7 @@ GROWTH = 1.25
 MOST = 128
 FIRST = 16  # eigenvectors found at once to begin with; twice as many each time they run out
 RUNS = 10  # of k-means for each number
+LIKELY = 8  # number of clusters that progress is told for until more is known
 WORSE = 4  # numbers in a row that are no better, after which no larger ones are tried
 
 
@@ -104,7 +105,8 @@ def guess_count(
     while count <= most and worse < WORSE:
         worse = 0 if value(count) > value(best) + 1e-9 else worse + 1
         best = count if worse == 0 else best
-        bar.expect(best)
+        # a few clusters are believed in only once more of them were no better
+        bar.expect(best if worse > 1 else max(best, LIKELY))
         count = next_count(count)
     found = max(numbers_beside(best, most), key=value, default=best)
     bar.finish()
@@ -148,7 +150,7 @@ class _Bar:
         self.n, self.nnz = graph.shape[0], graph.nnz
         self.most, self.progress = most, progress
         self.done, self.told = 0.0, 0
-        self.expect(FIRST // 2)
+        self.expect(LIKELY)
 
     def of_vectors(self, wanted: int) -> float:
         """Work of finding eigenvectors."""
