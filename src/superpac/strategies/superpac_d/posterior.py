@@ -167,10 +167,10 @@ class Posterior:
             solve_work(nnz, sets) * anew,
             0.02 * n * ambient**2 * anew * bool(self._views),
             0.6 * n * sets * ambient * bool(self._views),
-            0.6 * n * sets * landmarks * bool(self._views),
-            400.0 * n * sets,
-            likeness_work(n, ambient, self.settings) * once,
+            0.25 * n * sets * landmarks * bool(self._views),
             200.0 * n * sets,
+            likeness_work(n, ambient, self.settings) * once,
+            100.0 * n * sets,
         ]
         whole = parts_of(progress, work)
         self._steps = _Steps(whole[0], whole[1], (whole[2], whole[3]), whole[4], whole[5])
