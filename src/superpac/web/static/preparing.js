@@ -94,6 +94,7 @@ function drawWords(info) {
     ? info.message
     : `${info.items.toLocaleString()} items, ${clusters}, ${affinity}.`;
   byId("cancel").textContent = stopped(info) ? "Start again" : "Cancel";
+  byId("cancel").hidden = info.phase === "ready"; // the first question is as good as there
 }
 
 /**
