@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.extmath import randomized_svd
 from tests.system.test_progress import Shown
 
 from superpac import Dataset, Session, Spec
 from superpac.data.synthetic import make_subspaces
-from superpac.strategies.superpac_d.set_likeness import leading_directions
 
 
 @pytest.mark.parametrize(
@@ -43,13 +41,3 @@ def test_answers_that_are_there_are_gone_through_as_a_stage():
     again.undo()
     again.ask()
     assert before == {name: len(told) for name, told in shown.told.items()}, "only the opening"
-
-
-@pytest.mark.parametrize("shape", [(300, 40), (30, 200), (60, 60)])
-def test_leading_directions_are_those_of_scikit_learn(shape):
-    M, told = np.random.default_rng(0).normal(size=shape), []
-    U, values = leading_directions(M, 5, 3, lambda *at: told.append(at))
-    wanted_U, wanted, _ = randomized_svd(M, 5, random_state=3)
-    assert np.array_equal(U, wanted_U)
-    assert np.array_equal(values, wanted)
-    assert told[-1][0] == told[-1][1]

@@ -35,6 +35,7 @@ Seed = int | np.random.RandomState | None
 SYMMETRY = 1e-6  # an affinity given may differ from its mirror image by this share of its largest
 
 DENSE_BELOW = 300  # a dense eigensolver is faster than Lanczos up to about this size
+RUNS = 10  # of k-means, of which the best is taken
 RESIDUAL = 1e-6
 
 THERE_FROM = 20_000
@@ -88,7 +89,7 @@ class Embedding:
         n_clusters: int,
         rng: np.random.RandomState,
         *,
-        n_init: int = 10,
+        n_init: int = RUNS,
         progress: Progress = no_progress,
     ) -> NDArray[np.intp]:
         """Label the points by k-means on the rows, as :func:`spectral_clustering` does."""
@@ -383,7 +384,7 @@ def spectral_clustering(
     A: Any,
     n_clusters: int,
     *,
-    n_init: int = 10,
+    n_init: int = RUNS,
     random_state: Seed = None,
     check_input: bool = True,
     device: Device = HOST,

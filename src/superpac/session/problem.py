@@ -21,6 +21,7 @@ from superpac.device.choice import HOST, Device, choose_device
 from superpac.graph.cluster_count import counting_work, guess_count
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import (
+    RUNS,
     check_affinity,
     spectral_clustering,
     spectral_work,
@@ -204,7 +205,7 @@ def build_problem(
     def settle() -> dict[str, Any]:
         count, dim = clusters, spec.dim or data.default_dim
         finding = stage_of(told, "count") if auto or dim is None else no_progress
-        first_work = sum(spectral_work(affinity, count, 10)), dim_work(X, count)
+        first_work = sum(spectral_work(affinity, count, RUNS)), dim_work(X, count)
         work = [auto * counting_work(affinity), *((dim is None) * part for part in first_work)]
         counting, clustering, choosing = parts_of(finding, work)
         if auto:

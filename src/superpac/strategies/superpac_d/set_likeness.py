@@ -8,15 +8,12 @@ direction: otherwise what varies most, pencil or colour, would decide alone.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lu, qr, svd
-from sklearn.utils.extmath import svd_flip
+from sklearn.utils.extmath import randomized_svd
 
 from superpac.array_types import BoolArray, FloatArray
 from superpac.device.arrays import Array, is_host, like, namespace, to_host
 from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 from superpac.system.progress import Progress, no_progress
-
-BESIDE = 10  # directions found beside those wanted: the last ones come late
 
 
 class SetLikeness:
@@ -76,7 +73,8 @@ class SetLikeness:
         centred = self._X - self._X.mean(axis=0)  # in single precision where the points are
         wanted = min(self.settings.like_coordinates, *centred.shape)
         if is_host(beside):
-            U, lengths = leading_directions(centred, wanted, self._seed, progress)
+            # in one piece: it does not tell how far it is
+            U, lengths, _ = randomized_svd(centred, wanted, random_state=self._seed)
         else:  # a graphics processor decomposes all second moments sooner than a few by steps
             there = like(centred, beside, beside.dtype)
             values, vectors = (
@@ -85,6 +83,7 @@ class SetLikeness:
             )
             lengths = to_host(values.clamp(min=0.0).sqrt())
             U = to_host(there @ vectors) / np.maximum(lengths, np.finfo(float).tiny)
+        progress(1, 1)
         variance = lengths**2
         scale = np.sqrt(
             variance + self.settings.like_shrunk * variance.mean() + np.finfo(float).tiny
@@ -94,57 +93,7 @@ class SetLikeness:
 
 def likeness_work(n: int, ambient: int, settings: Settings) -> float:
     """Nanoseconds that the coordinates are likely to take, about, to tell progress by."""
-    return 1.2 * n * ambient * (settings.like_coordinates + BESIDE)
-
-
-def leading_directions(
-    M: FloatArray, wanted: int, seed: int, progress: Progress = no_progress
-) -> tuple[FloatArray, FloatArray]:
-    """Leading left singular vectors and values of a tall or wide matrix.
-
-    To the last bit what scikit-learn's ``randomized_svd`` gives, which does not tell how far it is.
-
-    Parameters
-    ----------
-    M : ndarray of shape (n, D)
-        The matrix.
-    wanted : int
-        How many.
-    seed : int
-        Of the random directions that it begins with.
-    progress : callable, optional
-        Called as ``progress(done, total)`` with products; raising from it cancels.
-
-    Returns
-    -------
-    vectors : ndarray of shape (n, wanted)
-    values : ndarray of shape (wanted,)
-        Largest first.
-
-    References
-    ----------
-    Halko, Martinsson & Tropp, "Finding structure with randomness", SIAM Review 53, 2011.
-
-    Examples
-    --------
-    >>> leading_directions(np.diag([3.0, 2.0, 1.0]), 2, 0)[1].round(6)
-    array([3., 2.])
-    """
-    rounds = 7 if wanted < 0.1 * min(M.shape) else 4
-    wide = M.shape[0] < M.shape[1]
-    A = M.T if wide else M
-    Q = np.random.RandomState(seed).normal(size=(A.shape[1], wanted + BESIDE))
-    for step in range(rounds):
-        Q = lu(A @ Q, permute_l=True, check_finite=False)[0]
-        progress(2 * step + 1, 2 * rounds + 2)
-        Q = lu(A.T @ Q, permute_l=True, check_finite=False)[0]
-        progress(2 * step + 2, 2 * rounds + 2)
-    Q = qr(A @ Q, mode="economic", check_finite=False)[0]
-    progress(2 * rounds + 1, 2 * rounds + 2)
-    turn, values, right = svd(Q.T @ A, full_matrices=False)
-    U, Vt = svd_flip(Q @ turn, right, u_based_decision=not wide)
-    progress(1, 1)
-    return (Vt[:wanted].T if wide else U[:, :wanted]), values[:wanted]
+    return 1.6 * n * ambient * settings.like_coordinates
 
 
 def likelier(like: FloatArray, among: BoolArray, strength: float) -> FloatArray:

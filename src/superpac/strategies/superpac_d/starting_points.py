@@ -10,10 +10,8 @@ from superpac.array_types import FloatArray
 from superpac.device.arrays import filled, like, to_host
 from superpac.errors import DisconnectedGraphWarning
 from superpac.graph.diffusion import Diffusion, solve_work
-from superpac.graph.spectral import clustering_work, embedding_work, spectral_embedding
+from superpac.graph.spectral import RUNS, clustering_work, embedding_work, spectral_embedding
 from superpac.system.progress import Progress, no_progress, parts_of
-
-RUNS = 10  # of k-means
 
 
 def starting_work(diffusion: Diffusion, count: int) -> list[float]:
@@ -66,7 +64,7 @@ def starting_points(
     diffusion.quicken(diffusion.device.array(embedding.vectors))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        pieces = embedding.cluster(count, rng, n_init=RUNS, progress=placing)
+        pieces = embedding.cluster(count, rng, progress=placing)
     place = diffusion.device.array(pieces)
     right = filled((count, n), 0.0, place, "float64").T
     every = like(np.arange(n), place)
