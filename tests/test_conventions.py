@@ -22,6 +22,7 @@ OF_SEVERAL = {
     "cli/test_imports.py": "what each command imports",
     "data/test_fuzz.py": "broken files of every format",
     "session/test_one_fold.py": "all readers of a log agree",
+    "session/test_opening_progress.py": "bars of what comes before the first question",
     "session/test_reopening.py": "going on from what is on disk",
     "store/test_contract.py": "the contract of every store",
     "store/test_store.py": "both back ends",
