@@ -15,6 +15,7 @@ from superpac.data.synthetic import make_subspaces
 from superpac.device import choice
 from superpac.errors import InputError
 from superpac.system.row_blocks import Here
+from superpac.system.threads import limit_threads
 
 SPECS = ["tsc", "tsc:q=4,search=exact", "ensc:gamma=10", "ssc-omp:k=3"]
 WAYS = ["to_affinity=max", "to_affinity=raw", "to_affinity=knn", "rho=0.8", "normalize=false"]
@@ -124,3 +125,12 @@ def test_pytorch_is_loaded_only_where_it_computes():
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.stdout.strip() == "False", ran.stderr
+
+
+def test_much_data_is_scaled_by_several_threads_to_the_same(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(2000, 7)).astype(np.float32)
+    X[5] = 0.0
+    expected = base.unit_rows(X, np.float32)
+    monkeypatch.setattr(base, "SINGLE_FROM", 10)
+    with limit_threads(2):
+        np.testing.assert_array_equal(base.unit_rows(X, np.float32), expected)

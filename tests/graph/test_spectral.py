@@ -159,3 +159,24 @@ def test_too_many_clusters_is_refused():
 
 def test_one_cluster():
     assert set(spectral.spectral_clustering(random_graph(10, 0.5, 0), 1, random_state=0)) == {0}
+
+
+def test_an_affinity_in_order_is_given_as_if_it_had_been_put_in_order(monkeypatch):
+    rng = np.random.default_rng(0)
+    W = sparse.csr_array(np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.1), 1))
+    A = sparse.csr_array(W + W.T)
+    A.sort_indices()
+    crooked = A.copy()
+    crooked.data[0] *= 1 + 1e-9
+    looped = sparse.csr_array(A + sparse.eye_array(40))
+    quick = [spectral.check_affinity(each) for each in (A, crooked, looped)]
+    assert spectral._is_mirrored(A)
+    assert not spectral._is_mirrored(crooked)
+    assert not spectral._is_mirrored(looped)
+    monkeypatch.setattr(spectral, "_is_mirrored", lambda graph: False)
+    for one, each in zip(quick, (A, crooked, looped), strict=True):
+        slow = spectral.check_affinity(each)
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(one, part), getattr(slow, part))
+            assert getattr(one, part).dtype == getattr(slow, part).dtype
+    assert not np.shares_memory(quick[0].data, A.data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
@@ -40,10 +41,21 @@ def unit_rows(X: NDArray, dtype: type[np.floating] = np.float64) -> FloatArray:
     """Scale every row to unit length; all-zero rows stay zero."""
     X = np.asarray(X)
     out: FloatArray = np.empty(X.shape, dtype)
-    for start in range(0, X.shape[0], UNIT_BLOCK):
+
+    def scale(start: int) -> None:
         # first by the largest entry: 1e300 squared overflows
         scaled = _divided(np.asarray(X[start : start + UNIT_BLOCK], dtype=np.float64), _largest)
         out[start : start + UNIT_BLOCK] = _divided(scaled, _lengths)
+
+    starts = range(0, X.shape[0], UNIT_BLOCK)
+    threads = numba.get_num_threads() if X.size > SINGLE_FROM else 1
+    if threads == 1:
+        for start in starts:
+            scale(start)
+    else:  # NumPy leaves the processor to others while it works on a block
+        with ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(scale, starts):
+                pass
     return out
 
 

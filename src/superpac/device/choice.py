@@ -114,9 +114,11 @@ class Torch(Device):
             found = values.to(self.where)
         else:
             values = np.ascontiguousarray(values)
-            if not values.flags.writeable:  # PyTorch has no such arrays
+            if not values.flags.writeable and self.name != "cuda":  # PyTorch has no such arrays
                 values = values.copy()
-            found = torch.from_numpy(values).to(self.where)
+            with warnings.catch_warnings():  # of these it is only read
+                warnings.filterwarnings("ignore", message=".*not writable", category=UserWarning)
+                found = torch.from_numpy(values).to(self.where)
         return found if dtype is None else found.to(getattr(torch, dtype))
 
     def graph(self, A: sparse.csr_array) -> Array:

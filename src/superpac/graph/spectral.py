@@ -156,6 +156,8 @@ def check_affinity(A: Any, *, tol: float = SYMMETRY) -> sparse.csr_array:
             f"Negative values in data: an affinity must be non-negative. Got {graph.data.min():g}; "
             "take absolute values first."
         )
+    if _is_mirrored(graph):
+        return graph.copy()
     graph = tidy(graph)
     top = float(graph.data.max(initial=0.0))
     if top > 0:
@@ -169,6 +171,22 @@ def check_affinity(A: Any, *, tol: float = SYMMETRY) -> sparse.csr_array:
         if worst > 0:
             graph = tidy(graph / 2.0 + graph.T / 2.0)
     return graph
+
+
+def _is_mirrored(graph: sparse.csr_array) -> bool:
+    """Whether a matrix is in order and symmetric to the last bit, as what is built here is.
+
+    Of many entries this is known in a tenth of the time that putting them in order takes.
+    """
+    if graph.indices.dtype != np.int32 or not graph.has_canonical_format:
+        return False
+    if not graph.data.all() or graph.diagonal().any():
+        return False
+    other = graph.T.tocsr()  # its rows are in order, since they were gathered row by row
+    return all(
+        np.array_equal(getattr(graph, part), getattr(other, part))
+        for part in ("indptr", "indices", "data")
+    )
 
 
 def normalized_affinity(A: sparse.csr_array) -> sparse.csr_array:
