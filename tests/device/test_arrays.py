@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from graphics import torch_device
 from superpac.device.arrays import (
+    SideBySide,
     filled,
     is_host,
     like,
@@ -65,3 +66,15 @@ def test_the_processors_own_arrays_are_not_copied():
     values = np.arange(3.0)
     assert HOST.array(values) is values
     assert to_host(values) is values
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=6), min_size=1, max_size=6),
+)
+def test_columns_side_by_side_are_those_of_the_last_call(there, calls):
+    for device in (HOST, there):
+        columns = [device.array(np.arange(4.0) + 10 * k) for k in range(6)]
+        beside = SideBySide()
+        for chosen in calls:
+            found = to_host(beside.array([columns[k] for k in chosen]))
+            np.testing.assert_array_equal(found, np.arange(4.0)[:, None] + 10.0 * np.array(chosen))

@@ -17,7 +17,7 @@ from numba import get_num_threads, njit, prange
 from scipy import sparse
 
 from superpac.array_types import IntArray
-from superpac.device.arrays import Array, filled, is_host, like, namespace, to_host
+from superpac.device.arrays import Array, SideBySide, filled, is_host, like, namespace, to_host
 from superpac.device.choice import HOST, Device, Torch
 from superpac.device.recording import recorded
 from superpac.errors import InputError
@@ -445,6 +445,7 @@ class Claims:
         self.diffusion = diffusion
         self.total: dict[int, Array] = {}
         self._members: dict[int, set[int]] = {}
+        self._beside = SideBySide()
 
     def follow(
         self, members: Mapping[int, Sequence[int]], progress: Progress = no_progress
@@ -498,8 +499,7 @@ class Claims:
         self.total, self._members = dict(saved[0]), dict(saved[1])
 
     def matrix(self, keys: Sequence[int]) -> Array:
-        """Claims as columns in the order of `keys`; shape (n, len(keys))."""
+        """Claims as columns in the order of `keys`, shape (n, len(keys)); until the next call."""
         if not keys:
             return filled((self.diffusion.n, 0), 0.0, self.diffusion.columns([]), "float64")
-        columns = [self.total[key] for key in keys]
-        return namespace(columns[0]).stack(columns, axis=1)
+        return self._beside.array([self.total[key] for key in keys])

@@ -112,7 +112,7 @@ def test_only_the_most_changed_columns_are_refreshed():
     view = SubspaceView(X, 2, SETTINGS)
     labels = np.repeat([0, 1, 2], 20)
     view.update(labels, [0, 1, 2], limit=1)  # new sets are always made
-    before = view.matrix([0, 1, 2])
+    before = view.matrix([0, 1, 2]).copy()
     labels[:5], labels[20] = 1, 2
     view.update(labels, [0, 1, 2], limit=1)
     changed = np.abs(view.matrix([0, 1, 2]) - before).max(axis=0) > 0

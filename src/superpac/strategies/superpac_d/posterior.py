@@ -142,6 +142,7 @@ class Posterior:
                 seed=problem.seed,
                 remember=problem.remember,
                 device=device,
+                there=subspaces.points_there(),
                 progress=progress,
             )
             self._views = subspaces, kernel

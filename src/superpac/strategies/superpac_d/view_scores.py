@@ -18,6 +18,7 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 from superpac.array_types import BoolArray, FloatArray, IntArray
 from superpac.device.arrays import (
     Array,
+    SideBySide,
     filled,
     is_host,
     like,
@@ -31,6 +32,8 @@ from superpac.device.choice import HOST, Device
 from superpac.strategies.superpac_d.settings import Settings
 from superpac.subspaces.geometry import leading_there, top_directions
 from superpac.system.progress import Progress, no_progress, parts_of
+
+ROWS = 65_536  # brought to double precision at a time on a graphics processor
 
 
 def diffusion_shares(
@@ -180,6 +183,7 @@ class View(ABC):
         self._columns: dict[int, Array] = {}
         self._masks: dict[int, Array] = {}
         self._sums: dict[int, Any] = {}
+        self._beside = SideBySide()
 
     def save(self) -> tuple[dict[int, Any], ...]:
         """What :meth:`restore` takes; no array is changed in place, so they are shared."""
@@ -197,7 +201,8 @@ class View(ABC):
             del self._masks[key]
             self._columns.pop(key, None)
             self._sums.pop(key, None)
-        masks = {key: labels == key for key in keys}
+        found = labels == like(np.asarray(keys), labels)[:, None]
+        masks = dict(zip(keys, found, strict=True))
         changes = self._changes(masks)
         stale = sorted((-changes[key], place, key) for place, key in enumerate(keys))
         for rank, (less, _, key) in enumerate(stale):
@@ -207,7 +212,8 @@ class View(ABC):
             came = where_true(mask if old is None else mask & ~old)
             left = where_true(~mask & old) if old is not None else came[:0]
             self._add_up(key, mask, came, left)
-            self._masks[key] = mask
+            # of its own: what is kept must not hold on to the masks of all sets
+            self._masks[key] = namespace(mask).asarray(mask, copy=True)
             self._columns.pop(key, None)
             progress(rank + 1, len(stale))
 
@@ -217,18 +223,19 @@ class View(ABC):
         found = dict.fromkeys(masks, self.n + 1)
         if old:
             # numbers that are asked for together come from a graphics processor at once
-            counts = [(masks[key] != before).sum() for key, before in old.items()]
-            told = to_host(namespace(counts[0]).stack(counts))
+            xp = namespace(next(iter(old.values())))
+            now = xp.stack([masks[key] for key in old])
+            told = to_host((now != xp.stack(list(old.values()))).sum(axis=1))
             found.update(zip(old, told.tolist(), strict=True))
         return found
 
     def matrix(self, keys: Sequence[int], progress: Progress = no_progress) -> Array:
-        """Columns in the order of `keys`."""
+        """Columns in the order of `keys`, as one array that holds until the next call."""
         columns = []
         for key in keys:
             columns.append(self.column(key))
             progress(len(columns), len(keys))
-        return namespace(columns[0]).stack(columns, axis=1)
+        return self._beside.array(columns)
 
     def column(self, key: int) -> Array:
         """Column of one set; not to be changed."""
@@ -289,8 +296,16 @@ class SubspaceView(View):
         # all points are read for every column, and reading is what takes long
         short = X.size > settings.single_precision
         self._short: Array = device.array(X, "float32" if short else "float64")
-        self._squared = device.array(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+        self._squared = (
+            np.einsum("ij,ij->i", X, X, dtype=np.float64)
+            if device is HOST
+            else _row_squares(self._short)
+        )
         self._scale = namespace(self._squared).where(self._squared > 0, self._squared, 1.0)
+
+    def points_there(self) -> Array:
+        """All points where columns are computed, if they lose nothing there; else None."""
+        return self._short if self.X.dtype == np.float32 else None
 
     def comparable(self, keys: Sequence[int], progress: Progress = no_progress) -> Array:
         """Residuals over a typical one, the median of what points have to their nearest set."""
@@ -395,6 +410,8 @@ class KernelView(View):
         ``remember(what, make)`` gives what was kept on disk, or makes it.
     device : Device, default=HOST
         Where columns are computed and kept.
+    there : array of shape (n, D), optional
+        The same points on the device, where they are there already.
     progress : callable, optional
         Called as ``progress(done, total)`` while the kernel is approximated.
 
@@ -418,12 +435,13 @@ class KernelView(View):
         seed: int = 0,
         remember: Callable[[str, Callable[[], Mapping[str, Any]]], Mapping[str, Any]] | None = None,
         device: Device = HOST,
+        there: Array | None = None,
         progress: Progress = no_progress,
     ) -> None:
         super().__init__(X.shape[0], settings)
 
         def make() -> dict[str, Array]:
-            return {"Z": _kernel_features(X, settings, seed, device, progress)}
+            return {"Z": _kernel_features(X, settings, seed, device, there, progress)}
 
         large = X.shape[0] * settings.landmarks * 4 > settings.kernel_keep
         if remember is None or large or device is not HOST:
@@ -456,9 +474,8 @@ def _row_squares(Z: Array) -> Array:
     """Squared length of every row, in double precision."""
     if is_host(Z):
         return np.einsum("ij,ij->i", Z, Z).astype(np.float64)
-    import torch
-
-    return torch.linalg.vector_norm(Z, dim=1, dtype=torch.float64) ** 2
+    # by blocks: of all rows there would be a copy in double precision
+    return namespace(Z).concat([(rows.double() ** 2).sum(dim=1) for rows in Z.split(ROWS)])
 
 
 def kernel_work(n: int, ambient: int, settings: Settings) -> list[float]:
@@ -472,6 +489,7 @@ def _kernel_features(
     settings: Settings,
     seed: int,
     device: Device = HOST,
+    there: Array | None = None,
     progress: Progress = no_progress,
 ) -> Array:
     """Factor Z of the hat matrix Z Z'; single precision is ample for a vote."""
@@ -495,10 +513,10 @@ def _kernel_features(
     shape = X.shape[0], marks.shape[0]
     features = filled(shape, 0.0, L, "float32" if short else "float64")
     second = device.array(np.diag(np.full(marks.shape[0], settings.ridge)))
-    xp = namespace(L)
+    xp, points = namespace(L), X if there is None else there
     first, last = parts_of(progress, kernel_work(X.shape[0], X.shape[1], settings))
     for at, block in enumerate(blocks, 1):
-        distances = _squared_distances(device.array(X[block], "float64"), landmarks)
+        distances = _squared_distances(device.array(points[block], "float64"), landmarks)
         first(3 * at - 2, 3 * len(blocks))
         part = _solved(L, xp.exp(-distances / width).T)
         first(3 * at - 1, 3 * len(blocks))
@@ -538,10 +556,10 @@ def shares_of(values: Array, floor: float) -> Array:
     """Rows that sum to one, no entry below about `floor`."""
     if is_host(values):
         return _shares_of(values, floor)
-    xp = namespace(values)
-    kept = xp.clip(values, 0.0, None)
-    kept = xp.clip(ratio(kept, kept.sum(axis=1)[:, None]), floor, None)
-    return kept / kept.sum(axis=1)[:, None]
+    kept = values.clamp(min=0.0)
+    total = kept.sum(dim=1, keepdim=True)  # where it is 0 so are all of the row
+    kept.div_(total.masked_fill_(total <= 0, 1.0)).clamp_(min=floor)
+    return kept.div_(kept.sum(dim=1, keepdim=True))
 
 
 @njit(cache=True)
