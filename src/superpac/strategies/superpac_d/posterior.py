@@ -332,6 +332,7 @@ class Posterior:
         sets_of_rows = np.repeat(np.arange(self.size.size), self.size)
         self.place = np.full(self.problem.n, -1, dtype=np.intp)
         self.place[rows] = sets_of_rows
+        self._held = rows, sets_of_rows
         self.certain = self.place >= 0
         raw = self._claims.matrix(self.keys)
         self._rows, self._sets_of_rows = like(rows, raw), like(sets_of_rows, raw)
@@ -458,7 +459,8 @@ class Posterior:
         most = xp.max(G, axis=1)
         labels = indices_to_host(xp.argmax(G, axis=1))
         lost = to_host(where_true((most <= 0) & ~self._certain))
-        labels[self.certain] = where[self.place[self.certain]]
+        rows, sets_of_rows = self._held
+        labels[rows] = where[sets_of_rows]
         labels[lost] = heads.size + np.arange(lost.size)
         self._leave_hosts(sets, labels)
         self._keep_apart(sets, labels, G)
