@@ -378,11 +378,15 @@ class Kernels:
             self.time(f"{few} steps played back", least, steps._played)
             self.time(f"{few} steps one by one", least, steps._few)
             point = int(np.flatnonzero(~model.certain)[0])
+            found = []
             for record in (True, False):
                 kept, diffusion.RECORD = diffusion.RECORD, record
                 words = "a solve, " + ("played back" if record else "one by one")
                 self.time(words, 0.0, lambda: self.walk.columns([point]))
+                found.append(self.walk.columns([point]))
                 diffusion.RECORD = kept
+            apart = float((found[0] - found[1]).abs().max() / found[1].max())
+            self.lines.add(kernel="a solve", apart=apart)  # nothing, or what rounding makes of it
             self.walk.diagonal.pop(point, None)
             self.solve_steps(point)
         key = max(model.keys, key=lambda key: len(model.members[model.number[key]]))
