@@ -28,11 +28,13 @@ def chebyshev_vectors(
     degree: int = 12,
     sweeps: int = 8,
     tolerance: float = TOLERANCE,
+    enough: float | None = None,
 ) -> Array | None:
     """Leading eigenvectors, largest first, by Chebyshev-filtered subspace iteration.
 
     S has its spectrum in [-1, 1] and the largest eigenvalue 1; `start` is an orthonormal guess with
-    more columns than are `wanted`. None if their residual stayed too large. Zhou, Saad, Tiago &
+    more columns than are `wanted`. It ends at a residual of `tolerance`; after the last sweep one
+    of `enough` will do, if that is given. None if the residual stayed larger. Zhou, Saad, Tiago &
     Chelikowsky, "Self-consistent-field calculations using Chebyshev-filtered subspace iteration",
     J. Comput. Physics 219, 2006.
     """
@@ -44,6 +46,8 @@ def chebyshev_vectors(
         values, turn = xp.flip(values), xp.flip(turn, axis=1)
         V, product = V @ turn, product @ turn
         left = product[:, :wanted] - V[:, :wanted] * values[:wanted]
+        if sweep == sweeps:
+            tolerance = max(tolerance, enough or 0.0)
         if xp.linalg.vector_norm(left, axis=0).max() <= tolerance:
             return V
         if sweep < sweeps:

@@ -23,7 +23,7 @@ from superpac.array_types import FloatArray
 from superpac.device.arrays import Array, to_host
 from superpac.device.choice import HOST, Device, Torch
 from superpac.errors import DisconnectedGraphWarning, InputError
-from superpac.graph.chebyshev import chebyshev_vectors
+from superpac.graph.chebyshev import TOLERANCE, chebyshev_vectors
 from superpac.graph.kmeans import kmeans
 from superpac.graph.lanczos_progress import USUAL_GAP, CountedProducts, expected_products
 from superpac.graph.sparse_graph import tidy
@@ -279,7 +279,9 @@ def top_eigenvectors_there(
 
     Lanczos goes by single vectors, each of which has to wait for the last; a filter takes a block
     of vectors through the same product. `start` is the one that Lanczos would begin with: the draws
-    after it are then the same on every device.
+    after it are then the same on every device. Where millions of points lie in tight clumps, many
+    eigenvalues are all but one and nothing finds their eigenvectors to the last digit; Lanczos
+    would then go on for hours, so what moves no label is enough.
     """
     import torch
 
@@ -288,7 +290,9 @@ def top_eigenvectors_there(
     block = torch.randn(shape, generator=draw, device=device.where, dtype=torch.float64)
     block[:, 0] = device.array(start)
     there = _There(S, device)
-    V = chebyshev_vectors(there, block, k, degree=DEGREE, sweeps=SWEEPS, tolerance=RESIDUAL)
+    V = chebyshev_vectors(
+        there, block, k, degree=DEGREE, sweeps=SWEEPS, tolerance=RESIDUAL, enough=TOLERANCE
+    )
     if V is None:
         return None
     V = V[:, :k]
