@@ -9,7 +9,6 @@ the processor.
 Every stage is printed when it begins and ends, with the seconds since the start, so that a run
 which is ended says how far it came. After the questions, and on the same session:
 
-- `--alternate N`: N more, every other one without played back steps;
 - `--parts N`: N more with a clock around each part of a question, which slows them a little;
 - `--kernels`: what a question is made of, one by one, and the share that each reaches of what the
   memory can move (`--tbps`), from the bytes that it cannot do without.
@@ -224,20 +223,6 @@ class Run:
             last = time.perf_counter()
         return took
 
-    def alternate(self, questions: int) -> None:
-        """Ask with and without played back steps in turn."""
-        was = diffusion.RECORD
-
-        def turn(asked: int) -> None:
-            diffusion.RECORD = was if asked % 2 else not was
-
-        try:
-            took = self.ask(questions, turn)
-        finally:
-            diffusion.RECORD = was
-        played, plain = spread(took[::2]), spread(took[1::2])
-        self.lines.add(points=self.count, played_back=played, step_by_step=plain)
-
     def parts(self, questions: int) -> None:
         """Ask with a clock around each part, the graphics processor's work included."""
         spent: dict[str, float] = defaultdict(float)
@@ -305,8 +290,6 @@ class Run:
             gpu=torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
         )
         self.lines.add(slowest_ms=[round(each, 1) for each in sorted(took[COMPILING:])[-12:]])
-        if args.alternate:
-            self.lines.attempt("alternate", lambda: self.alternate(args.alternate))
         if args.parts:
             self.lines.attempt("parts", lambda: self.parts(args.parts))
         if args.kernels:
@@ -367,28 +350,9 @@ class Kernels:
         v = torch.rand(n, dtype=torch.float64, device=there.device)
         self.time("S v", self.matrix + 2 * column, lambda: self.walk.product(v))
         self.time("sum of products", column, lambda: torch.dot(v, v))
-        solver = self.walk._solver
-        if getattr(solver, "_steps", None):
-            steps = next(iter(solver._steps.values()))
-            few = diffusion.LOOK_EVERY
-            # S v: p, q; then q, p, x and r, the last two written; then r, and p written
-            least = few * (self.matrix + (2 + 6 + 3) * column)
-            # from where it is: numbers may run out, times do not change
-            self.lines.add(kernel="steps", recorded=steps._played != steps._few)
-            self.time(f"{few} steps played back", least, steps._played)
-            self.time(f"{few} steps one by one", least, steps._few)
-            point = int(np.flatnonzero(~model.certain)[0])
-            found = []
-            for record in (True, False):
-                kept, diffusion.RECORD = diffusion.RECORD, record
-                words = "a solve, " + ("played back" if record else "one by one")
-                self.time(words, 0.0, lambda: self.walk.columns([point]))
-                found.append(self.walk.columns([point]))
-                diffusion.RECORD = kept
-            apart = float((found[0] - found[1]).abs().max() / found[1].max())
-            self.lines.add(kernel="a solve", apart=apart)  # nothing, or what rounding makes of it
-            self.walk.diagonal.pop(point, None)
-            self.solve_steps(point)
+        point = int(np.flatnonzero(~model.certain)[0])
+        self.time("a solve", 0.0, lambda: self.walk.columns([point]))
+        self.walk.diagonal.pop(point, None)
         key = max(model.keys, key=lambda key: len(model.members[model.number[key]]))
         key = next((k for k in model.keys if k in self.subspaces._sums), key)
         mask = self.subspaces._masks[key]
@@ -438,29 +402,11 @@ class Kernels:
         other = torch.empty_like(some)
         self.time("copy", 2.0 * some.nbytes, lambda: other.copy_(some))
 
-    def solve_steps(self, point: int) -> None:
-        """Print how many steps the solve of a point takes."""
-        looked = 0
-        kept = diffusion._Steps.go
-
-        def counted(steps: Any) -> None:
-            nonlocal looked
-            looked += 1
-            kept(steps)
-
-        diffusion._Steps.go = counted  # type: ignore[method-assign]
-        try:
-            self.walk.columns([point])
-        finally:
-            diffusion._Steps.go = kept  # type: ignore[method-assign]
-        self.lines.add(kernel="a solve", steps=looked * diffusion.LOOK_EVERY)
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="*", default=[70_000, 1_000_000])
     parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--alternate", type=int, default=0, help="questions of both kinds after")
     parser.add_argument("--parts", type=int, default=0, help="questions taken apart after")
     parser.add_argument("--kernels", action="store_true")
     parser.add_argument("--profile", action="store_true")

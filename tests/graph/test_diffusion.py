@@ -145,31 +145,3 @@ def test_a_product_is_that_of_the_dense_matrix():
     v, out = rng.normal(size=30), np.empty(30)
     module._product(S.indptr.astype(np.int64), S.indices.astype(np.uint32), S.data, v, out)
     np.testing.assert_allclose(out, S.toarray() @ v, atol=1e-14)
-
-
-def test_steps_that_are_recorded_and_played_back_solve_the_same(monkeypatch):
-    monkeypatch.setattr(module, "DENSE", 0)
-    played = []
-
-    def recorded(work):
-        """Stand for a recording: it spoils the vectors and then does the same to them."""
-        work()
-        return lambda: (played.append(1), work())
-
-    A, device = graph(90, 4, isolated=1), torch_device()
-    certain = device.array(np.arange(90) % 9 == 0)
-    found = []
-    for play in (None, recorded):
-        walk = Diffusion(A, tol=1e-11, device=device)
-        if play is not None:
-            monkeypatch.setattr(module._Steps, "_record", lambda self: recorded(self._few))
-        some = [walk.columns([2, 30, 7]), walk.unreached(certain), walk.columns([2])]
-        found.append([to_host(each) for each in some])
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(found[1][0][:, :1], found[1][2])  # nothing is left of a solve
-    assert played
-    played.clear()
-    monkeypatch.setattr(module, "RECORD", False)
-    walk.columns([5])
-    assert not played

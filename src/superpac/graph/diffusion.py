@@ -9,7 +9,7 @@ consistency", NIPS 2003). One more certain point is one more solve; taking it ba
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,7 +19,6 @@ from scipy import sparse
 from superpac.array_types import IntArray
 from superpac.device.arrays import Array, SideBySide, filled, is_host, like, namespace, to_host
 from superpac.device.choice import HOST, Device, Torch
-from superpac.device.recording import recorded
 from superpac.errors import InputError
 from superpac.graph.eigenpairs import symmetric_eigenpairs
 from superpac.graph.spectral import normalized_affinity
@@ -30,7 +29,6 @@ POWER = 2.0
 DENSE = 2500  # up to here the inverse is kept: every column is then a look-up
 MAX_ITER = 2000
 LOOK_EVERY = 8  # steps of a solve on a graphics processor between two looks whether it is done
-RECORD = True  # whether they are recorded once and played back, where that can be
 
 
 # Unsigned numbers of entries and points spare a test for negative ones at each, and in order the
@@ -150,13 +148,11 @@ class _TorchSolver(_Solver):
     """Steps of which no result is looked at but now and then.
 
     A graphics processor works on while the program prepares its next step, unless it has to wait
-    for a number: so whether a solve is done is asked every few steps only. Where it can, these few
-    steps are recorded once and played back, so that the program hands over one thing, not dozens.
+    for a number: so whether a solve is done is asked every few steps only.
     """
 
     def __init__(self, S: sparse.csr_array, alpha: float, device: Torch) -> None:
         self.alpha, self.S = alpha, device.graph(S)
-        self._steps: dict[bool, _Steps] = {}
 
     def matrix(self) -> Array:
         return self.S
@@ -164,83 +160,36 @@ class _TorchSolver(_Solver):
     def solve(self, B: Array, X: Array, tol: float, progress: Progress) -> Array:
         # one after the other: a product with several vectors takes longer than as many single ones
         for row, b in enumerate(B):
-            X[row] = self._solved(b, X[row], tol)
+            X[row] = self._steps(b, X[row], tol)
             progress(row + 1, B.shape[0])
         return X
 
     def solve_masked(self, mask: Array, b: Array, x: Array, tol: float) -> Array:
-        return self._solved(b * mask, x * mask, tol, mask)
+        return self._steps(b * mask, x * mask, tol, mask)
 
-    def _solved(self, b: Array, x: Array, tol: float, mask: Array | None = None) -> Array:
-        """Conjugate gradients from x."""
+    def _steps(self, b: Array, x: Array, tol: float, mask: Array | None = None) -> Array:
+        """Conjugate gradients; few passes over the vectors, as reading them is what takes long."""
         import torch
 
-        masked = mask is not None
-        if masked not in self._steps:
-            self._steps[masked] = _Steps(self.S, self.alpha, masked=masked)
-        steps = self._steps[masked]
+        def apply(v: Array) -> Array:
+            found = torch.addmv(v, self.S, v, alpha=-self.alpha)
+            return found if mask is None else found * mask
+
         goal = tol * tol * torch.dot(b, b)
-        steps.begin(b, x, mask)
-        for _ in range(0, MAX_ITER, LOOK_EVERY):
-            if bool(steps.rr <= goal):
+        x, r = x.clone(), b - apply(x)
+        p, rr = r.clone(), torch.dot(r, r)
+        for step in range(MAX_ITER):
+            if step % LOOK_EVERY == 0 and bool(rr <= goal):
                 break
-            steps.go()
-        return steps.x.clone()
-
-
-class _Steps:
-    """Conjugate gradients on vectors that stay where they are, as a recording needs them."""
-
-    def __init__(self, S: Array, alpha: float, *, masked: bool) -> None:
-        import torch
-
-        def vector() -> Array:
-            return torch.zeros(S.shape[0], dtype=S.dtype, device=S.device)
-
-        self.S, self.alpha = S, alpha
-        self.x, self.r, self.p = vector(), vector(), vector()
-        self.rr = torch.zeros((), dtype=S.dtype, device=S.device)
-        self.mask = vector() if masked else None
-        self._played = self._record() or self._few
-
-    def begin(self, b: Array, x: Array, mask: Array | None) -> None:
-        """Start from x."""
-        import torch
-
-        if self.mask is not None:
-            self.mask.copy_(mask)
-        self.x.copy_(x)
-        torch.sub(b, self._apply(self.x), out=self.r)
-        self.p.copy_(self.r)
-        self.rr.copy_(torch.dot(self.r, self.r))
-
-    def _record(self) -> Callable[[], None] | None:
-        return recorded(self._few) if self.S.is_cuda else None
-
-    def go(self) -> None:
-        """Make some steps."""
-        (self._played if RECORD else self._few)()
-
-    def _apply(self, v: Array) -> Array:
-        import torch
-
-        found = torch.addmv(v, self.S, v, alpha=-self.alpha)
-        return found if self.mask is None else found.mul_(self.mask)
-
-    def _few(self) -> None:
-        """As many steps as are made between two looks; few passes, as reading is what is long."""
-        import torch
-
-        for _ in range(LOOK_EVERY):
-            q = self._apply(self.p)
+            q = apply(p)
             # a solve that is done to the last bit has nothing left to divide by
-            length = self.rr / torch.dot(self.p, q).clamp_(min=1e-300)
-            self.x.addcmul_(self.p, length)
-            self.r.addcmul_(q, length, value=-1.0)
-            new = torch.dot(self.r, self.r)
-            grow = new / self.rr.clamp(min=1e-300)
-            torch.addcmul(self.r, self.p, grow, out=self.p)
-            self.rr.copy_(new)
+            length = rr / torch.dot(p, q).clamp(min=1e-300)
+            x.addcmul_(p, length)
+            r.addcmul_(q, length, value=-1.0)
+            new = torch.dot(r, r)
+            p = torch.addcmul(r, p, new / rr.clamp(min=1e-300))
+            rr = new
+        return x
 
 
 class Diffusion:
