@@ -47,6 +47,19 @@ def test_a_member_of_a_large_set_has_a_larger_residual_than_the_basis_with_it_gi
         assert (row[SETS[0]] > plain_residuals(X[SETS[0]], X[SETS[0]], dim)).all()
 
 
+@pytest.mark.parametrize("values", [5, 40])
+def test_a_score_counts_less_the_more_of_its_residual_is_chance(values):
+    """Drawn from noise alone, the logarithm of a residual varies the more the fewer are left."""
+    points = np.random.default_rng(0).normal(size=(60, values))
+    columns = np.random.default_rng(1).uniform(0.1, 1.0, (1, 60, 2))
+    view = NestedSubspaces(points, [values - 2], 0.5)
+    sure = NestedSubspaces(points, [values - 2], 1e9)
+    noise = np.random.default_rng(2).normal(size=(200_000, 2))
+    chance = np.log((noise**2).sum(axis=1)).var()
+    found = view._compared(columns) / sure._compared(columns)
+    np.testing.assert_allclose(found, 0.5 / (0.5 + chance), rtol=0.01)
+
+
 def test_a_kernel_vote_does_not_hear_the_item_itself():
     """An item that joins a set changes what others hear, and not its own vote."""
     view = KernelVote(Problem(X, sparse.csr_array((60, 60)), 2, 3))

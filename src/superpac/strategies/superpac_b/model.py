@@ -83,7 +83,8 @@ class Model:
         self.problem, self.diffusion, self.settings = problem, diffusion, settings
         self.K = problem.n_clusters
         self.seeds = np.sort(np.array(seeds, dtype=np.intp))
-        self._views = NestedSubspaces(problem.X, self._dims()), KernelVote(problem)
+        subspaces = NestedSubspaces(problem.X, self._dims(), settings.residual_spread)
+        self._views = subspaces, KernelVote(problem)
         self._columns: dict[int, FloatArray] = {}
         self._claims: dict[bytes, FloatArray] = {}
         self._assumed: list[tuple[int, int]] | None = None

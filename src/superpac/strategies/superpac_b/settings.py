@@ -27,6 +27,7 @@ class Settings:
     pieces: float = _is(2.0, "starting sets per cluster")
     dimensions: tuple[int, ...] = _is((1, 2, 4), "subspaces fitted, as multiples of the dimension")
     points_per_dimension: float = _is(3.0, "points of a mean cluster per dimension, at least")
+    residual_spread: float = _is(1.0, "variance of a log residual that is not chance")
     weights: tuple[float, float, float] = _is(
         (1.5, 1.3, 0.5), "weights of diffusion, subspaces and kernel before any answer"
     )

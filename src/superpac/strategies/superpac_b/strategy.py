@@ -62,6 +62,7 @@ class SuperpacB(Strategy):
     """
 
     name = "superpac-b"
+    revision = 2
     weighs_answers = True
 
     def __init__(

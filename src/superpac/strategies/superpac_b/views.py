@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.special import polygamma
 
 from superpac.array_types import FloatArray, IntArray
 from superpac.strategies.base import Problem
@@ -60,12 +61,18 @@ class NestedSubspaces(View):
     a cluster has in common, more of them how its items vary. The bases are nested, so all come
     from one decomposition.
 
+    The fewer directions a subspace leaves, the more of a residual is chance: the logarithm of a
+    squared residual over m directions of noise has the variance trigamma(m / 2), 0.01 for m = 200
+    and 4.9 for m = 1. Each score counts by the inverse of that variance and `spread` together.
+
     Parameters
     ----------
     X : ndarray of shape (n, D)
         Points.
     dims : sequence of int
         Dimensions, ascending.
+    spread : float, default=1.0
+        Variance of the logarithm of a residual that is not chance.
 
     Examples
     --------
@@ -75,9 +82,11 @@ class NestedSubspaces(View):
     array([0, 0, 1, 1])
     """
 
-    def __init__(self, X: FloatArray, dims: Sequence[int]) -> None:
+    def __init__(self, X: FloatArray, dims: Sequence[int], spread: float = 1.0) -> None:
         super().__init__()
         self.X, self.dims = X, list(dims)
+        left = np.maximum(X.shape[1] - np.array(self.dims), 1)
+        self._trust = spread / (spread + polygamma(1, left / 2))
         self._gram = X @ X.T if X.shape[0] <= GRAM else None
         self._squared = np.einsum("ij,ij->i", X, X)
         self._scale = np.where(self._squared > 0, self._squared, 1.0)
@@ -119,8 +128,9 @@ class NestedSubspaces(View):
     def _compared(self, columns: FloatArray) -> FloatArray:
         typical = np.median(columns.min(axis=2), axis=1)
         ratio = columns / np.maximum(typical, COMMON.residual_typical_least)[:, None, None]
-        scores: FloatArray = -COMMON.residual_power * np.log(ratio + COMMON.residual_near)
-        return scores.mean(axis=0)
+        scores = -COMMON.residual_power * np.log(ratio + COMMON.residual_near)
+        found: FloatArray = np.tensordot(self._trust, scores, axes=1) / len(self.dims)
+        return found
 
 
 class KernelVote(View):
