@@ -67,6 +67,9 @@ SETS = {
     "ionosphere": Set(_table("ionosphere"), 100, (0.20, 0.10)),
     "parkinsons": Set(_table("parkinsons"), 80, (0.10, 0.05)),
     "sonar": Set(_table("sonar"), 120, (0.20, 0.10)),
+    # many small groups: a hundred objects, and 38 people, of ten pictures each
+    "coil100x10": Set(Draw("coil100", "ensc:gamma=5", 9, 100, 10), 600, (0.35, 0.30)),
+    "yale38x10": Set(Draw("yaleb", "ssc-omp:k=5", 9, 38, 10), 600, (0.30, 0.20)),
     "mnist10, 5% wrong": Set(MNIST10, 450, (0.10, 0.05), wrong=0.05),
     "yale10, 5% wrong": Set(YALE10, 250, (0.05, 0.01), wrong=0.05),
 }
