@@ -29,11 +29,9 @@ from superpac.device.arrays import (
     where_true,
 )
 from superpac.device.choice import HOST, Device
-from superpac.strategies.superpac_d.settings import Settings
+from superpac.strategies.superpac_d.settings import DEFAULT, Settings
 from superpac.subspaces.geometry import leading_there, top_directions
 from superpac.system.progress import Progress, no_progress, parts_of
-
-ROWS = 65_536  # brought to double precision at a time on a graphics processor
 
 
 def diffusion_shares(
@@ -470,12 +468,12 @@ class KernelView(View):
         return (vote - self.own * mask) / (1 - self.own)
 
 
-def _row_squares(Z: Array) -> Array:
+def _row_squares(Z: Array, at_once: int = DEFAULT.kernel_block) -> Array:
     """Squared length of every row, in double precision."""
     if is_host(Z):
         return np.einsum("ij,ij->i", Z, Z).astype(np.float64)
     # by blocks: of all rows there would be a copy in double precision
-    return namespace(Z).concat([(rows.double() ** 2).sum(dim=1) for rows in Z.split(ROWS)])
+    return namespace(Z).concat([(rows.double() ** 2).sum(dim=1) for rows in Z.split(at_once)])
 
 
 def kernel_work(n: int, ambient: int, settings: Settings) -> list[float]:
