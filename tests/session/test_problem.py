@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -55,3 +57,11 @@ def test_a_graphics_processor_without_room_is_told_before_the_affinity(monkeypat
     X, _ = make_subspaces(20, 3, 2, 12, seed=0)
     with pytest.raises(InputError, match="A session of 60 items needs about .* GB on the device"):
         build_problem(Dataset(X), Spec(3, affinity="tsc:q=4", dim=2))
+
+
+def test_a_graph_in_parts_is_no_reason_to_warn_while_a_dimension_is_chosen():
+    far = np.kron(np.eye(6), np.ones((12, 3)))
+    X = far + 0.01 * np.random.default_rng(0).normal(size=far.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert build_problem(Dataset(X), Spec(2, "tsc:q=3")).n_clusters == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from superpac.array_types import FloatArray
 from superpac.cache import DiskCache
 from superpac.data import Dataset
 from superpac.device.choice import HOST, Device, choose_device
+from superpac.errors import DisconnectedGraphWarning
 from superpac.graph.cluster_count import counting_work, guess_count
 from superpac.graph.diffusion import Diffusion
 from superpac.graph.spectral import (
@@ -211,9 +213,11 @@ def build_problem(
         if auto:
             count = estimate_count(affinity, spec.seed, chosen, counting)
         if dim is None:
-            first = spectral_clustering(
-                affinity, count, random_state=spec.seed, device=chosen, progress=clustering
-            )
+            with warnings.catch_warnings():  # rough clusters are enough to choose a dimension by
+                warnings.simplefilter("ignore", DisconnectedGraphWarning)
+                first = spectral_clustering(
+                    affinity, count, random_state=spec.seed, device=chosen, progress=clustering
+                )
             most = min(20, X.shape[1])
             dim = choose_dim(X, first, count, max_dim=most, seed=spec.seed, progress=choosing)
         return {"count": count, "dim": list(dim) if isinstance(dim, tuple) else int(dim)}
